@@ -170,8 +170,8 @@ Ticks OneCpu::lost(const Allowance& allowed) const {
   Ticks count = 0;
   for (const Row& row : rows_) {
     if (row.delays) {
-      const std::string& callback = row.instance->callback;
-      work += std::min(allowed.wcet_of(callback), ran(*row.instance)) + allowed.waits_of(callback);
+      work += std::min(allowed.wcet_of(row.instance->callback), ran(*row.instance)) +
+              waited(*row.instance, allowed);
       ++count;
     }
   }
@@ -185,7 +185,7 @@ std::vector<Event> OneCpu::events(const Allowance& allowed) const {
   add_too_long(allowed, found);
   add_idle(allowed, found);
   add_taken(allowed, found);
-  add_overtaken(found);
+  add_overtaken(allowed, found);
   std::ranges::stable_sort(found, std::greater{}, &Event::excess);
   return found;
 }
@@ -245,10 +245,16 @@ void OneCpu::add_taken(const Allowance& allowed, std::vector<Event>& found) cons
   }
 }
 
-/// Adds less urgent instances that began and ended although other work was ready.
-void OneCpu::add_overtaken(std::vector<Event>& found) const {
+/// Adds less urgent instances that began and ended although other work was ready. One that began
+/// while an instance that may wait was under way is none of them.
+void OneCpu::add_overtaken(const Allowance& allowed, std::vector<Event>& found) const {
   for (const Row& row : rows_) {
-    if (!row.delays && is_inside(*row.instance)) {
+    const bool in_a_wait = std::ranges::any_of(rows_, [&](const Row& other) {
+      return other.delays && allowed.waits.contains(other.instance->callback) &&
+             other.instance->start <= row.instance->start &&
+             other.instance->end > row.instance->start;
+    });
+    if (!row.delays && !in_a_wait && is_inside(*row.instance)) {
       found.push_back({row.instance->start, row.instance->cpu,
                        row.instance->callback + ", less urgent, ran for " +
                            in_ms(row.instance->cpu) + " before what was ready"});
@@ -301,13 +307,24 @@ Ticks OneCpu::ran(const ObservedInstance& row) const {
   return std::min(row.cpu, end - start - covered(together(after(row), stalls_), start, end));
 }
 
-std::vector<Span> OneCpu::after(const ObservedInstance& row) const {
+Ticks OneCpu::waited(const ObservedInstance& row, const Allowance& allowed) const {
+  const Ticks most = allowed.waits_of(row.callback);
+  if (most == 0) {
+    return 0;
+  }
+  const Ticks start = std::max(row.start, start_);
+  const Ticks end = std::min(row.end, end_);
+  const Ticks others = covered(together(after(row, true), stalls_), start, end);
+  return std::clamp<Ticks>(end - start - ran(row) - others, 0, most);
+}
+
+std::vector<Span> OneCpu::after(const ObservedInstance& row, bool only_delaying) const {
   const auto start_of = [](const Row& other) { return other.instance->start; };
   const auto begin = std::ranges::lower_bound(rows_, row.start, {}, start_of);
   const auto end = std::ranges::lower_bound(rows_, row.end, {}, start_of);
   std::vector<Span> result;
   for (auto at = begin; at < end; ++at) {
-    if (at->instance != &row) {
+    if (at->instance != &row && (at->delays || !only_delaying)) {
       result.push_back({at->instance->start, at->instance->end});
     }
   }

@@ -93,7 +93,7 @@ class OneCpu {
   void add_too_long(const Allowance& allowed, std::vector<Event>& found) const;
   void add_idle(const Allowance& allowed, std::vector<Event>& found) const;
   void add_taken(const Allowance& allowed, std::vector<Event>& found) const;
-  void add_overtaken(std::vector<Event>& found) const;
+  void add_overtaken(const Allowance& allowed, std::vector<Event>& found) const;
   bool is_inside(const ObservedInstance& row) const;
   /// Returns two times, in ns: how long the callback's instance did not have the CPU without a
   /// recorded reason, and how much of that the overheads allow. Both are 0 for an instance that is
@@ -101,8 +101,12 @@ class OneCpu {
   std::pair<Ticks, Ticks> gone(const ObservedInstance& row, const Allowance& allowed) const;
   /// Returns an upper limit on the CPU time that the instance used in [start, end].
   Ticks ran(const ObservedInstance& row) const;
-  /// Returns the instances that began while this one ran.
-  std::vector<Span> after(const ObservedInstance& row) const;
+  /// Returns how long, in [start, end], the instance may have waited: it did not have the CPU, and
+  /// no work that delays the chain began meanwhile. At most what `allowed` has for it.
+  Ticks waited(const ObservedInstance& row, const Allowance& allowed) const;
+  /// Returns the instances that began while this one ran. `only_delaying`: those that can delay the
+  /// chain.
+  std::vector<Span> after(const ObservedInstance& row, bool only_delaying = false) const;
 
   Ticks start_;
   Ticks end_;

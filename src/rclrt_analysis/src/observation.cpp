@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -89,8 +88,7 @@ class Evidence {
   Excess judge(const ObservedChain& observed, const ChainLimit& limit) {
     const Allowance& allowed = context_.allowed;
     const Ticks bound = *limit.bound;
-    const int level = level_of(limit);
-    const Span busy = busy_of(level).around(observed.release);
+    const Span busy = busy_of(limit).around(observed.release);
     // An instance that never ended was dropped or left over by the end of its busy interval.
     const Ticks end = observed.completion.value_or(std::max(observed.release + bound, busy.end));
     std::vector<Stall> own;
@@ -113,7 +111,8 @@ class Evidence {
       excess.response = *observed.completion - observed.release;
     }
     if (limit.cpus.size() == 1) {
-      const detail::OneCpu cpu(instances_, own, context_.executor.kind, level, busy.start, end);
+      const detail::OneCpu cpu(instances_, own, context_.executor.kind, limit.level, busy.start,
+                               end);
       for (Stall& stall : excused) {
         stall = cpu.stretched(stall, allowed);
       }
@@ -141,14 +140,9 @@ class Evidence {
   }
 
  private:
-  /// Returns the level from which on work may delay the chain. While a callback waits, less urgent
-  /// ones run, and may enter a group that the chain needs: then it is the lowest level.
-  int level_of(const ChainLimit& limit) const {
-    return context_.allowed.waits.empty() ? limit.level : std::numeric_limits<int>::min();
-  }
-
-  const detail::BusyTimes& busy_of(int level) {
-    return busy_.try_emplace(level, instances_, context_.executor.kind, level).first->second;
+  const detail::BusyTimes& busy_of(const ChainLimit& limit) {
+    return busy_.try_emplace(limit.level, instances_, context_.executor.kind, limit.level)
+        .first->second;
   }
 
   const detail::ChainPaths& paths() {

@@ -108,6 +108,21 @@ TEST(OneCpu, WhatACallbackWaitsIsAccountedFor) {
   EXPECT_THAT(cpu.events(waiting), IsEmpty());
 }
 
+TEST(OneCpu, OnlyTheTimeInWhichACallbackDidNotHaveTheCpuCanBeAWait) {
+  Allowance waiting = allowed();
+  waiting.waits = {{"work", 2 * kMs}};
+  const auto lost = [&](const std::vector<ObservedInstance>& rows) {
+    return OneCpu(rows, {}, ExecutorKind::kPreemptive, 3, 0, 4 * kMs).lost(waiting);
+  };
+  EXPECT_EQ(lost({work(0, 2 * kMs, 3, 2 * kMs)}), 1'900 * kUs);  // it did not wait
+  // The second one ran for 1 ms of the first one's wait, and waited for 1 ms itself.
+  const ObservedInstance other = work(1 * kMs, 3 * kMs, 3, 1 * kMs);
+  EXPECT_EQ(lost({work(0, 4 * kMs, 3, 1 * kMs), other}), 0);
+  EXPECT_EQ(lost({work(0, 4 * kMs, 3, 1 * kMs), work(1 * kMs, 3 * kMs, 3, 2 * kMs)}), 0);
+  EXPECT_EQ(lost({work(-5 * kMs, 1 * kMs, 3, 1 * kMs), work(2 * kMs, 4 * kMs, 3, 2 * kMs)}),
+            800 * kUs);
+}
+
 TEST(StalledTime, StallsOfSeveralCpusCountOnce) {
   const std::vector<Stall> stalls{{0, 10, 20, 0}, {1, 15, 30, 0}, {1, 50, 60, 0}};
   EXPECT_EQ(stalled_time(stalls, {}, 0, 100), 30);

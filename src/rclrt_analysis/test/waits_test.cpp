@@ -184,6 +184,9 @@ TEST(Waits, WithoutAProofHaveNoBoundAndTheNoteNamesTheCallback) {
        {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kPerGroup}) {
     expect_none(on_two, kind, {}, "several CPUs");
   }
+  auto scheduled = application;
+  scheduled.executors[0].scheduler_cpus = {0};
+  expect_none(scheduled, ExecutorKind::kThreadDispatch, {}, "states scheduler_cpus");
   auto two = application;
   two.executors.push_back({.name = "second", .cpus = {0}});
   two.callbacks[0].executor = 1;

@@ -117,10 +117,14 @@ std::optional<std::string> Waits::why_no_bounds(const model::Application& applic
   if (executors > 1) {
     return because("if executors share a CPU or exchange messages");
   }
-  if (own.cpus.size() > 1 || !own.scheduler_cpus.empty() || polls_by_thread) {
-    return because(
-        "on an executor with several CPUs or several threads that poll: state one CPU "
-        "(cpus: [n])");
+  if (polls_by_thread) {
+    return because("if several threads of an executor poll: choose one thread");
+  }
+  if (own.cpus.size() > 1) {
+    return because("on an executor with several CPUs: state one CPU (cpus: [n])");
+  }
+  if (!own.scheduler_cpus.empty()) {
+    return because("on an executor that states scheduler_cpus");
   }
   if (overheads.scheduler > 0) {
     return because("if the scheduler thread, or the pick-up by a thread, takes time");
@@ -128,7 +132,8 @@ std::optional<std::string> Waits::why_no_bounds(const model::Application& applic
   const bool overlaps = first_with(executor).has_value();
   if (overlaps && overheads.dispatch + overheads.polling > 0 &&
       shares_groups(application, executor)) {
-    return because("if dispatching takes time and callbacks share a group");
+    return because(
+        "if dispatching takes time and callbacks share a group, or one takes several topics");
   }
   return never_free(application, executor);
 }
