@@ -69,7 +69,8 @@ class Searcher {
         worst_age_ns_(application.cause_effect_chains.size()),
         delays_vary_(vary(search.overheads)),
         trials_(application, search.effort.seed, delays_vary_),
-        lengths_(application, search.effort, found_.size(), may_starve(search.executor)) {
+        lengths_(application, search.effort, found_.size(), may_starve(search.executor),
+                 search.cpus_of_others()) {
     std::vector<bool> targets = wanted.chains;
     targets.insert(targets.end(), wanted.cause_effect_chains.begin(),
                    wanted.cause_effect_chains.end());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace rclrt::analysis::detail {
 namespace {
@@ -11,11 +12,25 @@ namespace {
 constexpr std::int64_t kLongestTrial_ns = std::int64_t{3000} * 1'000'000'000;
 constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 
+/// Returns the number of CPUs on which callbacks may run at once. `others`: of executors that state
+/// none.
+double cpus_of(const model::Application& application, unsigned others) {
+  std::set<int> stated;
+  bool uses_others = false;
+  for (const model::Executor& executor : application.executors) {
+    stated.insert(executor.cpus.begin(), executor.cpus.end());
+    uses_others = uses_others || executor.cpus.empty();
+  }
+  const auto count = static_cast<double>(stated.size());
+  return uses_others ? std::max(count, static_cast<double>(others)) : count;
+}
+
 }  // namespace
 
 TrialLengths::TrialLengths(const model::Application& application, const SearchEffort& effort,
-                           std::size_t targets, bool only_full)
-    : application_(application), has_parts_(application.utilisation() < 1.0) {
+                           std::size_t targets, bool only_full, unsigned cpus)
+    : application_(application),
+      has_parts_(application.utilisation() < cpus_of(application, cpus)) {
   std::int64_t longest_ns = 0;
   for (const model::Callback& callback : application.callbacks) {
     if (!callback.takes_messages()) {
@@ -23,8 +38,17 @@ TrialLengths::TrialLengths(const model::Application& application, const SearchEf
     }
   }
   full_ns_ = affordable_ns(effort.per_trial);
-  if (!has_parts_) {
-    full_ns_ = long_ns_ = std::max(full_ns_, kLeastTrial_ns);
+  // At most half of the effort is for the trials that each target begins with, of which there are
+  // three or four.
+  const std::uint64_t of_each = effort.instances / (8 * (targets + 1));
+  const auto set_long = [&] {
+    long_ns_ = has_parts_ && !only_full
+                   ? std::clamp(affordable_ns(of_each), kLeastTrial_ns, full_ns_)
+                   : full_ns_;
+  };
+  if (!has_parts_ || application.utilisation() >= 1.0) {
+    full_ns_ = std::max(full_ns_, kLeastTrial_ns);
+    set_long();
     return;
   }
   // Below a load of 1 everything repeats once the bursts are done.
@@ -34,10 +58,7 @@ TrialLengths::TrialLengths(const model::Application& application, const SearchEf
   shows_starvation_ = needed <= static_cast<double>(full_ns_);
   full_ns_ = std::max(static_cast<std::int64_t>(std::min(needed, static_cast<double>(full_ns_))),
                       kLeastTrial_ns);
-  // At most half of the effort is for the trials that each target begins with, of which there are
-  // three or four.
-  const std::uint64_t of_each = effort.instances / (8 * (targets + 1));
-  long_ns_ = only_full ? full_ns_ : std::clamp(affordable_ns(of_each), kLeastTrial_ns, full_ns_);
+  set_long();
 }
 
 /// Returns the time in which this many instances are released; 0 if none ever is.

@@ -15,6 +15,7 @@ namespace {
 constexpr Ticks kPeriodsToFollow = 100;
 constexpr Ticks kLongestToFollow = 4;
 constexpr int kExactSteps = 100;
+constexpr Ticks kMostInstances = 200;
 constexpr Ticks kCoarse = 1000;
 
 }  // namespace
@@ -41,37 +42,87 @@ GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Glob
   }
 }
 
-/// Returns the lower one of two bounds: for the time since the path is ready, and for the time
-/// since all CPUs have interfering work.
+/// Returns the lowest bound of a path.
 GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explains) {
   GlobalWindow window(system_, path);
-  Begin begin;
-  const std::optional<Ticks> x = end_of(window, path, begin);
-  if (!x) {
+  Begins begins;
+  const std::optional<End> end = end_of(window, path, begins);
+  if (!end) {
     return {};
   }
-  Segment result{.response = *x - system_.tail(path), .why = {}};
+  Segment result{.response = end->response() - system_.tail(path), .why = {}};
   if (explains) {
-    window.end(*x);  // explain() has the terms of the last end()
-    result.why = window.explain(*x);
-    Ticks rest = *result.response;
+    window.begin_when(end->start);
+    window.set_instances(end->instances);
+    window.end(end->x);  // explain() has the terms of the last end()
+    result.why = window.explain(end->x);
+    result.waited = -end->before;
+    Ticks rest = *result.response + end->before;
     for (const Contribution& each : result.why) {
       rest -= each.total;
     }
-    result.why.push_back(
-        {Contribution::Kind::kOwn, system_.sources[path.source].callback, 1, rest});
+    result.why.push_back({Contribution::Kind::kOwn, system_.sources[path.source].callback,
+                          std::max<Ticks>(1, end->instances), rest});
   }
   return result;
 }
 
-/// Returns the time within which a path has ended, and leaves the start of the window as it is for
-/// that time. nullopt without a bound. `begin`: that of the last time, is replaced.
-std::optional<Ticks> GlobalBounds::end_of(GlobalWindow& window, const GlobalPath& path,
-                                          Begin& begin) {
-  if (window.is_unbounded()) {
-    return std::nullopt;
-  }
+/// Returns the end of a path with the lowest response. nullopt without a bound. `begins`: those of
+/// the last time, are replaced.
+///
+/// There are two bounds where instances run in order. One counts the instances of the path since
+/// the last time at which none was under way. The other one is for one instance, behind the work of
+/// all that may still be under way. It may be lower where less urgent members of groups delay the
+/// path, because these delay each instance.
+std::optional<GlobalBounds::End> GlobalBounds::end_of(GlobalWindow& window, const GlobalPath& path,
+                                                      Begins& begins) {
   const Ticks limit = limits_[path.source];
+  if (!window.has_order()) {
+    return end_of_one(window, path, begins.one, limit);
+  }
+  const std::optional<End> all = end_of_all(window, path, begins.in_order);
+  if (all && all->instances == 1) {
+    return all;  // the other one is no lower
+  }
+  window.set_instances(0);
+  const std::optional<End> one = end_of_one(window, path, begins.one, limit);
+  return !all || (one && one->response() < all->response()) ? one : all;
+}
+
+/// Returns the end of the path's instance with the longest response, of those that become ready
+/// one after the other before all earlier ones have ended: Lehoczky, RTSS 1990, for one CPU.
+std::optional<GlobalBounds::End> GlobalBounds::end_of_all(GlobalWindow& window,
+                                                          const GlobalPath& path, Begin& begin) {
+  const Ticks limit = limits_[path.source];
+  std::optional<End> longest;
+  Begin next = begin;
+  for (Ticks count = 1;; ++count) {
+    window.set_instances(count);
+    std::optional<End> end = end_of_one(window, path, next, limit);
+    if (!end || count > kMostInstances) {
+      return std::nullopt;
+    }
+    if (count == 1) {
+      begin = next;
+    }
+    end->instances = count;
+    end->before = system_.shortest_time(path.source, count);
+    if (!longest || end->response() > longest->response()) {
+      longest = end;
+    }
+    if (sum(end->x, path.ready) <= system_.shortest_time(path.source, count + 1)) {
+      return longest;
+    }
+  }
+}
+
+/// Returns the end of a path for the instances that the window has: the earlier one of two, for
+/// the time since the path is ready, and for the time since all CPUs have interfering work. Leaves
+/// the start of the window as it is for that time.
+std::optional<GlobalBounds::End> GlobalBounds::end_of_one(GlobalWindow& window,
+                                                          const GlobalPath& path, Begin& begin,
+                                                          Ticks limit) {
+  window.begin_when(WindowStart::kReady);
   const std::optional<Ticks> found = end_in(window, begin.x, limit);
   const Ticks lower = found ? *found - 1 : limit;
   const bool tries_other = uses_both_ && path.begin == 0 && lower >= window.own();
@@ -79,12 +130,11 @@ std::optional<Ticks> GlobalBounds::end_of(GlobalWindow& window, const GlobalPath
     window.begin_when(WindowStart::kBusy);
     if (window.end(lower) <= lower) {
       if (const auto other = end_in(window, begin.busy_x, lower)) {
-        return other;
+        return End{.x = *other, .start = WindowStart::kBusy};
       }
     }
-    window.begin_when(WindowStart::kReady);
   }
-  return found;
+  return found ? std::optional(End{.x = *found, .start = WindowStart::kReady}) : std::nullopt;
 }
 
 /// Returns the shortest time within which a path has ended, if it is at most `limit`. Where as much
@@ -191,6 +241,7 @@ std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, b
   if (begins[n] == 0 && is_all) {
     const Segment whole = respond_to_part(path, 0, n, ready, true);
     result.why.insert(result.why.end(), whole.why.begin(), whole.why.end());
+    result.waited = whole.waited;
     return until[n];
   }
   for (std::size_t end = n; end > 0; end = begins[end]) {
@@ -249,16 +300,6 @@ std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callback
   }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
   return total;
-}
-
-std::string GlobalBounds::why_none(std::span<const std::size_t> callbacks) const {
-  if (budget_.empty()) {
-    return "the bounds of several CPUs take too many steps";
-  }
-  const Ticks cpus = system_.executors[system_.executor_of[callbacks.back()]].cpus;
-  return "no bound is found for priority " + std::to_string(workload_.lowest(callbacks)) + " on " +
-         std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs") +
-         ": the work that may delay it is too much, or has no bound itself";
 }
 
 RelyingBound GlobalBounds::bound(const model::Chain& chain) {

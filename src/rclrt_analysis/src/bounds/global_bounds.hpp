@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "bounds/global_system.hpp"
+#include "bounds/global_window.hpp"
 #include "bounds/sync_ways.hpp"
 #include "demand.hpp"
 
 namespace rclrt::analysis::detail {
-
-class GlobalWindow;
 
 /// Why a chain through a synchroniser has no bound under a wait set of several threads, unless all
 /// executors state their CPUs.
@@ -35,10 +34,12 @@ inline constexpr const char* kTakesAnyOrder =
 /// C is the chain's own work, B(x) the work that it may have to wait for, and W_i(x) the work of
 /// flow i at that priority and on these CPUs in a time x. W_i(x) includes work of instances that
 /// were released before, by the response times of their flows: these grow from zero until nothing
-/// changes. Bertogna and Cirinei, RTSS 2007, for single callbacks. In a time that begins when all
-/// CPUs began to be busy, only CPUs - 1 of the flows that run while they are pending have such work
-/// (Guan et al., RTSS 2009, for single callbacks): the lower bound counts. A chain through several
-/// executors is the sequence of such parts, with the messages between them.
+/// changes. Work that runs on p CPUs at once, at most, counts as p times the time in which all CPUs
+/// run it, at most. A flow without a bound counts with what its queues may hold. Bertogna and
+/// Cirinei, RTSS 2007, for single callbacks. In a time that begins when all CPUs began to be busy,
+/// only CPUs - 1 of the flows that run while they are pending have such work (Guan et al., RTSS
+/// 2009, for single callbacks): the lower bound counts. A chain through several executors is the
+/// sequence of such parts, with the messages between them.
 class GlobalBounds {
  public:
   /// `scheduled`: executors have scheduler threads.
@@ -55,20 +56,39 @@ class GlobalBounds {
   struct Segment {
     std::optional<Ticks> response;  ///< from the time at which its first callback is ready
     std::vector<Contribution> why;
+    Ticks waited{};  ///< see ChainBound::waited
+  };
+
+  /// The end of a path, and the time in which it was found.
+  struct End {
+    Ticks x{};          ///< from when the first instance in that time is ready
+    Ticks instances{};  ///< see GlobalWindow::set_instances()
+    Ticks before{};     ///< the least time from that instance's stamp to the path's own
+    WindowStart start{};
+
+    /// Returns the time from when the path is ready, if it is ready as late as it may.
+    Ticks response() const { return x - before; }
   };
 
   /// The last bound of a path: where the next one, which is no lower, may begin.
   struct Begin {
     Ticks x{};
     Ticks busy_x{};  ///< with WindowStart::kBusy
+    bool operator==(const Begin&) const = default;
+  };
+
+  /// The same, with instances counted in both ways.
+  struct Begins {
+    Begin in_order{};
+    Begin one{};  ///< see GlobalWindow::set_instances()
   };
 
   /// A node that solve() raises.
   struct Raised {
     std::size_t source{};
     std::size_t node{};
-    Begin path{};
-    Begin last{};                   ///< of the node alone
+    Begins path{};
+    Begins last{};                  ///< of the node alone
     std::vector<bool> by_source{};  ///< the sources with responses that its own one depends on
     std::size_t at{};               ///< steps of solve() before this one; 0: not raised yet
   };
@@ -84,13 +104,18 @@ class GlobalBounds {
   Segment respond_to_part(const GlobalPath& path, std::size_t begin, std::size_t end, Ticks ready,
                           bool explains);
   Segment respond(const GlobalPath& path, bool explains);
-  std::optional<Ticks> end_of(GlobalWindow& window, const GlobalPath& path, Begin& begin);
+  std::optional<End> end_of(GlobalWindow& window, const GlobalPath& path, Begins& begins);
+  std::optional<End> end_of_all(GlobalWindow& window, const GlobalPath& path, Begin& begin);
+  std::optional<End> end_of_one(GlobalWindow& window, const GlobalPath& path, Begin& begin,
+                                Ticks limit);
   std::optional<Ticks> end_in(GlobalWindow& window, Ticks& begin, Ticks limit);
   std::optional<Ticks> taken_by_sync(std::size_t publisher, std::size_t sync, Ticks arrival);
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   std::optional<Ticks> latency(std::span<const std::size_t> callbacks, const Joins& joins,
                                ChainBound& result);
   std::string why_none(std::span<const std::size_t> callbacks) const;
+  std::string why_none_of(std::size_t source, std::size_t node, int depth) const;
+  std::optional<std::size_t> mutual(std::size_t source, std::size_t node) const;
 
   const Workload& workload_;
   GlobalSystem system_;

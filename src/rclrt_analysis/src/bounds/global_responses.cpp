@@ -21,8 +21,8 @@ Ticks GlobalBounds::response_by_last(Raised& raised) {
   const GlobalPath path = system_.path_of(raised.source, raised.node, before);
   GlobalWindow window(system_, path);
   window.mark_sources(raised.by_source);
-  const auto x = end_of(window, path, raised.last);
-  return x ? sum(before, *x - system_.tail(path)) : kHorizon;
+  const auto end = end_of(window, path, raised.last);
+  return end ? sum(before, end->response() - system_.tail(path)) : kHorizon;
 }
 
 /// Returns whether no response has changed that this one depends on, so that raise() would leave
@@ -54,8 +54,8 @@ bool GlobalBounds::raise(Raised& raised) {
     if (ready && *ready < kHorizon) {
       GlobalWindow window(system_, *path);
       window.mark_sources(raised.by_source);
-      const auto x = end_of(window, *path, raised.path);
-      response = x ? sum(*ready, *x - system_.tail(*path)) : kHorizon;
+      const auto end = end_of(window, *path, raised.path);
+      response = end ? sum(*ready, end->response() - system_.tail(*path)) : kHorizon;
     }
   }
   response = std::min(response, response_by_last(raised));

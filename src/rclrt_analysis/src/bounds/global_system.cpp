@@ -2,11 +2,13 @@
 #include "bounds/global_system.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "bounds/drops.hpp"
 #include "bounds/thread_priorities.hpp"
 
 namespace rclrt::analysis::detail {
@@ -16,6 +18,18 @@ Ticks GlobalSource::instances(Ticks x, Ticks response) const {
   for (const GlobalArrivals& each : arrivals) {
     const Ticks releases = each.releases.before(sum(x, sum(response, earlier)));
     result = sum(result, product(releases, each.count));
+  }
+  return result;
+}
+
+Ticks GlobalSource::runs(const GlobalNode& node, Ticks x) const {
+  if (node.response < kHorizon) {
+    return product(instances(x, node.response), node.count);
+  }
+  Ticks result = node.queued;
+  for (const GlobalArrivals& each : arrivals) {
+    const Ticks releases = each.releases.before(sum(x, node.on_way));
+    result = sum(result, product(product(releases, each.count), node.count));
   }
   return result;
 }
@@ -35,6 +49,9 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPoo
       priority(thread_priorities(all, component)),
       ceiling(thread_ceilings(all, component, priority)),
       pool(threads),
+      has_turns(threads.kind != Pool::kOfInstances || all.dispatch == all.scheduler),
+      has_queues(threads.kind != Pool::kOfInstances &&
+                 (threads.kind != Pool::kEnough || all.scheduler == 0)),
       overheads(costs),
       dispatch(all.dispatch - all.scheduler),
       members(all.wcet.size()) {
@@ -60,6 +77,7 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPoo
       std::erase(members[callback], callback);
     }
   }
+  find_turns(component);
   for (const std::size_t callback : all.graph.order) {
     const bool starts = all.graph.publishers[callback].empty() || is_sync(all, callback);
     if (here[callback] && starts && !all.runs[callback].empty()) {
@@ -68,6 +86,28 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPoo
   }
   for (const std::size_t executor : component.executors) {
     find_nodes(executor);
+  }
+}
+
+/// Sets turn_of.
+void GlobalSystem::find_turns(const Core& component) {
+  turn_of.resize(here.size());
+  std::map<std::pair<std::size_t, int>, std::size_t> of_thread;  // by executor and lane
+  for (const std::size_t callback : component.callbacks) {
+    turn_of[callback] = callback;
+    if (!has_turns) {
+      continue;
+    }
+    const bool is_timer =
+        workload.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
+    if (pool.kind == Pool::kOnePerLevel || pool.kind == Pool::kTimersApart) {
+      const int lane =
+          pool.kind == Pool::kTimersApart ? static_cast<int>(is_timer) : priority[callback];
+      turn_of[callback] =
+          of_thread.try_emplace({executor_of[callback], lane}, callback).first->second;
+    } else if (!members[callback].empty()) {  // Pool::kSingle: all of its executor
+      turn_of[callback] = std::min(callback, std::ranges::min(members[callback]));
+    }
   }
 }
 
@@ -118,8 +158,18 @@ GlobalExecutor GlobalSystem::on_cpus(const Core& component, std::size_t executor
                         .all_cpus = static_cast<Ticks>(all.size()),
                         .callbacks_of = std::vector<bool>(stated.size()),
                         .schedulers_of = std::vector<bool>(stated.size()),
-                        .has_cpus_of = std::vector<bool>(stated.size())};
+                        .has_cpus_of = std::vector<bool>(stated.size()),
+                        .place_of = std::vector<std::size_t>(stated.size())};
+  std::map<std::set<int>, std::size_t> places;
   for (const std::size_t other : component.executors) {
+    std::set<int> common;
+    std::ranges::copy_if(stated[other].cpus, std::inserter(common, common.end()),
+                         [&](int cpu) { return std::ranges::find(own, cpu) != own.end(); });
+    const auto [place, is_new] = places.try_emplace(common, places.size());
+    result.place_of[other] = place->second;
+    if (is_new) {
+      result.places.push_back(static_cast<Ticks>(common.size()));
+    }
     result.callbacks_of[other] = overlap(own, stated[other].cpus);
     result.has_cpus_of[other] = std::set(own.begin(), own.end()) ==
                                 std::set(stated[other].cpus.begin(), stated[other].cpus.end());
@@ -200,8 +250,45 @@ void GlobalSystem::add_source(std::size_t callback) {
       source.executors.push_back(executor_of[each.callback]);
     }
   }
+  for (GlobalNode& each : source.nodes) {
+    fill_queues(source, each);
+  }
   source.needs_only_cpus = needs_only_cpus(source);
   sources.push_back(std::move(source));
+}
+
+/// Sets the most runs of a node that wait, or have begun, at any time: those of its own queue, and
+/// those that callbacks before it still bring. The queue of each input holds no more messages than
+/// its depth. A set of a sync takes a message of the input that its runs are counted by.
+void GlobalSystem::fill_queues(const GlobalSource& source, GlobalNode& node) const {
+  if (!has_queues) {
+    node.queued = kHorizon;
+    return;
+  }
+  const model::Callback& stated = workload.application.callbacks[node.callback];
+  const auto inputs = std::max<std::size_t>(1, model::inputs(stated).size());
+  node.queued = static_cast<Ticks>(inputs * queue_depth(stated, false)) + 1;
+  node.on_way = overheads.timer_jitter;
+  const auto add = [&](const GlobalNode& before) {
+    node.queued = sum(node.queued, before.queued);
+    node.on_way = std::max(node.on_way, sum(before.on_way, hop(before.callback, node.callback)));
+  };
+  for (const std::size_t from : node.from) {
+    add(source.nodes[from]);
+  }
+  if (!source.is_sync || !node.from.empty()) {
+    return;
+  }
+  const auto& publishers = workload.graph.publishers[node.callback];
+  for (const std::size_t publisher : publishers[workload.rarest_input[node.callback]]) {
+    for (const GlobalSource& other : sources) {
+      for (const GlobalNode& each : other.nodes) {
+        if (each.callback == publisher && !each.is_message) {
+          add(each);
+        }
+      }
+    }
+  }
 }
 
 bool GlobalSystem::needs_only_cpus(const GlobalSource& source) const {
@@ -259,90 +346,6 @@ Ticks GlobalSystem::response_of(std::size_t callback) const {
     }
   }
   return result;
-}
-
-std::optional<GlobalPath> GlobalSystem::path_to(std::size_t source, std::size_t node) const {
-  const GlobalNode& last = sources[source].nodes[node];
-  const std::size_t executor = executor_of[last.callback];
-  GlobalPath path{.executor = executor,
-                  .source = source,
-                  .nodes = last.before,
-                  .single = last.count == 1,
-                  .work = last.longest,
-                  .jobs = last.jobs,
-                  .priority = last.lowest,
-                  .ready = overheads.timer_jitter};
-  std::erase(path.nodes, node);
-  path.nodes.push_back(node);
-  const auto is_elsewhere = [&](std::size_t each) {
-    return executor_of[sources[source].nodes[each].callback] != executor;
-  };
-  const auto elsewhere = std::ranges::find_if(path.nodes.rbegin(), path.nodes.rend(), is_elsewhere);
-  if (elsewhere == path.nodes.rend()) {
-    return path;
-  }
-  if (!path.single) {
-    return std::nullopt;
-  }
-  const auto begin = static_cast<std::size_t>(path.nodes.rend() - elsewhere);
-  return part_of(path, begin, path.nodes.size(), arrival(sources[source], path.nodes[begin]));
-}
-
-GlobalPath GlobalSystem::path_of(std::size_t source, std::size_t node, Ticks ready) const {
-  const GlobalNode& last = sources[source].nodes[node];
-  GlobalPath path{.executor = executor_of[last.callback],
-                  .source = source,
-                  .nodes = last.before,
-                  .single = last.count == 1,
-                  .work = last.work,
-                  .jobs = 1,
-                  .priority = priority[last.callback],
-                  .ready = ready};
-  std::erase(path.nodes, node);
-  path.begin = path.nodes.size();
-  path.nodes.push_back(node);
-  return path;
-}
-
-std::optional<GlobalPath> GlobalSystem::part_of(const GlobalPath& path, std::size_t begin,
-                                                std::size_t end, Ticks ready) const {
-  const auto callback_at = [&](std::size_t i) {
-    return sources[path.source].nodes[path.nodes[i]].callback;
-  };
-  GlobalPath part{.executor = executor_of[callback_at(begin)],
-                  .source = path.source,
-                  .begin = begin,
-                  .single = true,
-                  .priority = priority[callback_at(begin)],
-                  .ready = ready};
-  part.nodes.assign(path.nodes.begin(), path.nodes.begin() + static_cast<std::ptrdiff_t>(end));
-  for (std::size_t i = begin; i < end; ++i) {
-    if (executor_of[callback_at(i)] != part.executor) {
-      return std::nullopt;
-    }
-    part.work = sum(part.work, sources[path.source].nodes[path.nodes[i]].work);
-    part.priority = std::min(part.priority, priority[callback_at(i)]);
-    ++part.jobs;
-  }
-  return part;
-}
-
-std::optional<GlobalPath> GlobalSystem::path_along(std::span<const std::size_t> callbacks) const {
-  const auto source = std::ranges::find(sources, callbacks.front(), &GlobalSource::callback);
-  if (source == sources.end()) {
-    return std::nullopt;
-  }
-  GlobalPath path{.source = static_cast<std::size_t>(source - sources.begin()), .single = true};
-  for (const std::size_t callback : callbacks) {
-    const auto at = std::ranges::find_if(source->nodes, [&](const GlobalNode& node) {
-      return node.callback == callback && !node.is_message;
-    });
-    if (at == source->nodes.end()) {
-      return std::nullopt;
-    }
-    path.nodes.push_back(static_cast<std::size_t>(at - source->nodes.begin()));
-  }
-  return path;
 }
 
 }  // namespace rclrt::analysis::detail

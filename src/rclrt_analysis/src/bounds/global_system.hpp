@@ -34,6 +34,8 @@ struct GlobalNode {
   std::vector<std::size_t> before{};  ///< nodes on the paths to it, itself included
   std::vector<std::size_t> from{};    ///< the last ones before it
   Ticks response{};  ///< the longest time from the instance's stamp to its end; kHorizon: none
+  Ticks queued{};    ///< the most runs that its queue, and those before it, can hold
+  Ticks on_way{};    ///< the longest time for which its messages, and those before, take no queue
 };
 
 struct GlobalSource {
@@ -60,6 +62,10 @@ struct GlobalSource {
   /// Returns the most instances of this source of which some callback may run within a time x, if
   /// each instance has ended `response` after its stamp.
   Ticks instances(Ticks x, Ticks response) const;
+
+  /// Returns the most runs of a node within a time x. Without a bound of its response, these are
+  /// the runs that were in the queues before, and those of the releases within x.
+  Ticks runs(const GlobalNode& node, Ticks x) const;
 };
 
 /// Callbacks that release each other from a source on, those that count all in one executor.
@@ -90,7 +96,10 @@ struct GlobalExecutor {
   std::vector<bool> callbacks_of{};   ///< executors with callbacks on `cpus`
   std::vector<bool> schedulers_of{};  ///< executors with a scheduler thread on `all_cpus`
   std::vector<bool> has_cpus_of{};    ///< executors with callbacks on the same CPUs
-  std::vector<GlobalNodes> nodes{};   ///< that run on `cpus`
+  /// CPUs of this executor on which others may run callbacks: each set once, as its size.
+  std::vector<Ticks> places{};
+  std::vector<std::size_t> place_of{};  ///< of each executor, an index of `places`
+  std::vector<GlobalNodes> nodes{};     ///< that run on `cpus`
   /// The highest priority of subscriptions, syncs, services and clients that run on `cpus`.
   std::optional<int> most_urgent_message{};
 };
@@ -140,6 +149,10 @@ struct GlobalSystem {
   /// Returns the longest time from the stamp of a run of the callback to its end.
   Ticks response_of(std::size_t callback) const;
 
+  /// Returns the shortest time from the first stamp to the last one of `count` instances of a
+  /// source with one timer or event.
+  Ticks shortest_time(std::size_t source, Ticks count) const;
+
   /// Returns the longest time for which a message between the two callbacks is on its way.
   Ticks hop(std::size_t from, std::size_t to) const;
 
@@ -154,6 +167,13 @@ struct GlobalSystem {
   std::vector<int> priority;              ///< of each callback: of its thread
   std::vector<int> ceiling;               ///< of each callback: of its group's threads
   GlobalPool pool;
+  /// For each callback: those with the same turn run one after the other, because they are the same
+  /// callback, members of a group, or have a thread for them.
+  std::vector<std::size_t> turn_of;
+  /// Callbacks run in turns and wait in queues. Where each instance has a thread of its own, it
+  /// leaves its queue, and takes its dispatch, before it waits for its turn.
+  bool has_turns;
+  bool has_queues;
   Overheads overheads;
   Ticks dispatch;  ///< at the priority of the callback, without the scheduler thread's part
   std::vector<GlobalSource> sources{};  ///< in topological order
@@ -163,7 +183,9 @@ struct GlobalSystem {
  private:
   GlobalExecutor on_cpus(const Core& component, std::size_t executor, bool scheduled) const;
   Ticks waits_in_syncs(std::size_t callback) const;
+  void find_turns(const Core& component);
   void add_source(std::size_t callback);
+  void fill_queues(const GlobalSource& source, GlobalNode& node) const;
   void find_nodes(std::size_t executor);
   bool needs_only_cpus(const GlobalSource& source) const;
 };

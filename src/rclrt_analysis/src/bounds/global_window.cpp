@@ -10,11 +10,7 @@
 namespace rclrt::analysis::detail {
 
 GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
-    : all_(all),
-      path_(path),
-      own_executor_(all.executors[path.executor]),
-      threads_(all.executors.size()),
-      lines_(all.executors.size()) {
+    : all_(all), path_(path), own_executor_(all.executors[path.executor]) {
   find_shared();
   find_less_urgent();
   const bool runs_cost =
@@ -33,11 +29,9 @@ GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
   for (const Low& low : lows_) {
     attribute(low);
   }
-  for (Unit& unit : units_) {
-    unit.thread = only_thread(unit);
-  }
+  find_limits();
   own_ = sum(path.work, product(path.jobs - 1, all.overheads.near.max));
-  own_ = sum(sum(own_, product(path.jobs, all.overheads.handover)), all.tail(path));
+  own_ = sum(own_, product(path.jobs, all.overheads.handover));
   own_ = sum(own_, product(path.jobs, all.workload.first_poll));
 }
 
@@ -124,8 +118,12 @@ Ticks GlobalWindow::runs_in_wait(const GlobalNode& node) const {
 Ticks GlobalWindow::waits(Ticks x) const {
   Ticks result = path_.jobs;
   for (const Busy& each : busy_) {
-    const Ticks instances = instances_beside_path(each.source, x, each.response);
-    result = sum(result, sum(each.once, product(instances, each.count)));
+    const GlobalNode& node = *each.node;
+    const Ticks runs =
+        node.response < kHorizon
+            ? product(instances_beside_path(each.source, x, node.response), node.count)
+            : all_.sources[each.source].runs(node, x);
+    result = sum(result, sum(each.once, runs));
   }
   return result;
 }
@@ -164,9 +162,8 @@ void GlobalWindow::add_jobs(std::size_t index) {
       // It is queued when it is released.
       latest = sum(std::max(all_.overheads.timer_jitter, all_.arrival(source, i)), cost);
     }
-    const Ticks in_wait = runs_in_wait(each);
-    unbounded_ = unbounded_ || (latest >= kHorizon && in_wait == 0);
-    jobs_.push_back({index, each.count, latest, cost, in_wait});
+    const bool on_path = index == path_.source && is_on_path(i);
+    jobs_.push_back({index, &each, on_path, latest, cost, runs_in_wait(each)});
   }
 }
 
@@ -188,18 +185,18 @@ void GlobalWindow::add(const GlobalNodes& here) {
   const GlobalSource& source = all_.sources[index];
   const bool own = index == path_.source;
   Unit flow{.source = index, .in_sequence = true, .in_sets = all_.pool.runs_sets, .is_flow = true};
+  Ticks callbacks = 0;  // of `flow`
   for (const std::size_t i : here.nodes) {
     const GlobalNode& each = source.nodes[i];
     if (all_.pool.runs_sets && whole_[each.callback]) {
-      busy_.push_back({index, each.count, own ? runs_beside_path(i) : 0, each.response});
-      unbounded_ = unbounded_ || each.response >= kHorizon;
+      busy_.push_back({index, &each, own ? runs_beside_path(i) : 0});
     }
     if (!interferes(each.callback) || each.work == 0) {
       continue;
     }
     const Ticks in_wait = runs_in_wait(each);
-    unbounded_ = unbounded_ || (each.response >= kHorizon && in_wait == 0);
-    if (!own && source.sequential && source.is_simple()) {
+    if (!own && source.sequential && source.is_simple() && each.response < kHorizon) {
+      ++callbacks;
       flow.callback = flow.work == 0 ? each.callback : flow.callback;
       flow.work = sum(flow.work, each.work);
       flow.response = std::max(flow.response, each.response);
@@ -218,7 +215,14 @@ void GlobalWindow::add(const GlobalNodes& here) {
               .waits_whole = whole_[each.callback],
               .in_sets = in_wait > 0,
               .in_wait = product(in_wait, each.work),
-              .callback = each.callback};
+              .callback = each.callback,
+              .node = &each,
+              .on_path = own && is_on_path(i),
+              .is_last = own && i == path_.nodes.back()};
+    if (!all_.has_turns) {
+      unit.parallel = each.response < kHorizon ? source.instances(0, each.response)
+                                               : own_executor_.cpus;  // or more
+    }
     if (own) {
       unit.once = product(runs_beside_path(i), each.work);
       unit.before = is_before_path(i) ? product(each.count, each.work) : 0;
@@ -226,24 +230,62 @@ void GlobalWindow::add(const GlobalNodes& here) {
     units_.push_back(std::move(unit));
   }
   if (flow.work > 0) {
-    flow.parallel = source.instances(0, flow.response);
-    flow.runs_at_start = flow.parallel <= 1 && runs_while_pending(index);
+    const Ticks instances = source.instances(0, flow.response);
+    flow.parallel = all_.has_turns ? std::min(instances, callbacks) : instances;
+    flow.runs_at_start = instances <= 1 && runs_while_pending(index);
     units_.push_back(std::move(flow));
   }
 }
 
-/// Returns the executor of which one thread runs all callbacks of the unit that do not count whole,
-/// if there is one. With a lane for timers and another one for the rest, the path's lane counts
-/// whole.
-std::optional<std::size_t> GlobalWindow::only_thread(const Unit& unit) const {
-  const std::size_t executor = all_.executor_of[unit.callback];
-  const bool is_one = all_.pool.kind == Pool::kSingle ||
-                      (all_.pool.kind == Pool::kTimersApart && executor == path_.executor);
-  const bool has_all =
-      is_one && std::ranges::none_of(all_.sources[unit.source].nodes, [&](const GlobalNode& each) {
-        return runs(unit, each.callback) && all_.executor_of[each.callback] != executor;
-      });
-  return has_all ? std::optional(executor) : std::nullopt;
+/// Returns what of() returns for all callbacks of the unit that do not count whole, if that is the
+/// same.
+template <typename Of>
+std::optional<std::size_t> GlobalWindow::only_one(const Unit& unit, Of of) const {
+  std::optional<std::size_t> result;
+  for (const GlobalNode& each : all_.sources[unit.source].nodes) {
+    if (!runs(unit, each.callback) || whole_[each.callback]) {
+      continue;
+    }
+    const std::size_t own = of(each.callback);
+    if (result && *result != own) {
+      return std::nullopt;
+    }
+    result = own;
+  }
+  return result;
+}
+
+/// Finds what units have in common: turns, of which one CPU at a time does the work, and sets of
+/// CPUs that are some of the path's.
+void GlobalWindow::find_limits() {
+  std::map<std::size_t, std::vector<Unit*>> turns;
+  for (Unit& unit : units_) {
+    if (const auto turn = only_one(unit, [&](std::size_t each) { return all_.turn_of[each]; })) {
+      turns[*turn].push_back(&unit);
+    }
+    const auto place = only_one(
+        unit, [&](std::size_t each) { return own_executor_.place_of[all_.executor_of[each]]; });
+    if (place && own_executor_.places[*place] < own_executor_.cpus) {
+      unit.place = *place;
+    }
+  }
+  for (const auto& [turn, units] : turns) {
+    if (units.size() == 1 && units.front()->parallel == 1) {
+      continue;  // it limits nothing
+    }
+    for (Unit* const unit : units) {
+      unit->turn = place_of_turn_.size();
+    }
+    const auto first = units.front()->place;
+    const bool is_one =
+        std::ranges::all_of(units, [&](const Unit* unit) { return unit->place == first; });
+    place_of_turn_.push_back(is_one ? first : std::nullopt);
+  }
+  turns_.resize(place_of_turn_.size());
+  turn_lines_.resize(place_of_turn_.size());
+  place_cpus_ = own_executor_.places;
+  places_.resize(place_cpus_.size());
+  place_lines_.resize(place_cpus_.size());
 }
 
 /// Returns whether the callback is one of the unit's.
@@ -253,7 +295,7 @@ bool GlobalWindow::runs(const Unit& unit, std::size_t callback) const {
   }
   return interferes(callback) &&
          std::ranges::any_of(all_.sources[unit.source].nodes, [&](const GlobalNode& each) {
-           return each.callback == callback && each.work > 0;
+           return each.callback == callback && each.work > 0 && each.response < kHorizon;
          });
 }
 
@@ -281,6 +323,31 @@ void GlobalWindow::attribute(const Low& low) {
 bool GlobalWindow::is_before_path(std::size_t index) const {
   const auto begin = path_.nodes.begin() + static_cast<std::ptrdiff_t>(path_.begin);
   return std::find(path_.nodes.begin(), begin, index) != begin;
+}
+
+/// Returns whether a node is one of those that run between the path's begin and its end.
+bool GlobalWindow::is_on_path(std::size_t index) const {
+  const auto begin = path_.nodes.begin() + static_cast<std::ptrdiff_t>(path_.begin);
+  return std::find(begin, path_.nodes.end(), index) != path_.nodes.end();
+}
+
+/// Returns whether instances of each callback run in the order of their release.
+bool GlobalWindow::keeps_order() const {
+  return all_.pool.kind == Pool::kOnePerLevel ||
+         (all_.pool.kind == Pool::kEnough && all_.workload.scheduler == 0);
+}
+
+bool GlobalWindow::has_order() const {
+  const GlobalSource& source = all_.sources[path_.source];
+  const Pool kind = all_.pool.kind;
+  const bool has_threads =
+      kind == Pool::kOnePerLevel || kind == Pool::kEnough || kind == Pool::kOfInstances;
+  return has_threads && (keeps_order() || path_.begin == 0) && !all_.pool.runs_sets &&
+         path_.single && !source.is_sync && source.arrivals.size() == 1 &&
+         source.arrivals.front().count == 1 &&
+         std::ranges::all_of(path_.nodes.begin() + static_cast<std::ptrdiff_t>(path_.begin),
+                             path_.nodes.end(),
+                             [&](std::size_t each) { return node(each).count == 1; });
 }
 
 /// Returns how often the path's own instance may run a node beside the path. Callbacks that the

@@ -17,6 +17,16 @@ enum class WindowStart {
   kBusy,   ///< before that, since when all CPUs have interfering work: few flows have such work
 };
 
+/// The long-run loads of callbacks, as numbers of CPUs.
+struct LongRun {
+  double whole{};   ///< the path, and what it may have to wait for while a CPU is idle
+  double shared{};  ///< other work at least as urgent
+  double work{};    ///< all of it, without the overheads of runs
+  double left{};    ///< what `shared` leaves of one CPU, if it uses all CPUs at the same times
+  double most{};    ///< of one callback or flow
+  std::size_t largest{};  ///< that callback, or the first one of that flow
+};
+
 /// The work in a time x up to the end of a path. Keeps references.
 class GlobalWindow {
  public:
@@ -25,19 +35,30 @@ class GlobalWindow {
   /// Sets where the time begins; WindowStart::kReady before.
   void begin_when(WindowStart start) { start_ = start; }
 
+  /// Returns whether instances of the path become ready in the order of their stamps, and one
+  /// after the other, each once.
+  bool has_order() const;
+
+  /// Sets which instances of the path are in the time: this number of them, of which each but the
+  /// first one is ready before those before it have ended. Before their first one, all have ended.
+  /// 0, as at first: one, and earlier ones may be under way when it is ready. Requires has_order().
+  void set_instances(Ticks count) { instances_ = count; }
+
   /// Returns whether with WindowStart::kBusy some flows have no work that was released before.
   bool limits_carry_in() const;
 
-  /// Returns whether some of the work has no bound.
-  bool is_unbounded() const { return unbounded_; }
   std::size_t size() const { return units_.size() + jobs_.size() + 1; }
-  Ticks own() const { return own_; }
+  /// Returns the path's own part of the time.
+  Ticks own() const { return sum(product(std::max<Ticks>(1, instances_), own_), all_.tail(path_)); }
 
   /// Sets the elements of the sources with responses that end() depends on.
   void mark_sources(std::vector<bool>& sources) const;
 
   /// Returns the shortest time in which the path has ended, if nothing that comes after x counts.
   Ticks end(Ticks x);
+
+  /// Returns the loads: there is a bound, however long, if `whole` is less than `left`.
+  LongRun long_run() const;
 
   /// Returns the terms of the last end(x). The path's own work has the rest.
   std::vector<Contribution> explain(Ticks x);
@@ -53,30 +74,41 @@ class GlobalWindow {
     Ticks work{};      ///< of one instance
     Ticks once{};      ///< work beside the path, of its own instance
     Ticks before{};    ///< work of the path's own instance before the path is ready
-    Ticks response{};  ///< of its last callback
+    Ticks response{};  ///< of its last callback; kHorizon: none
     Ticks parallel{1};
     bool waits_whole{};  ///< the path may wait for all of it
-    /// The only thread that runs its callbacks, and runs none that count whole, as an index of
-    /// `threads_`: an executor of Pool::kSingle, or the other lane of Pool::kTimersApart.
-    std::optional<std::size_t> thread{};
+    /// What does not count whole has turns with other units (GlobalSystem::turn_of), as an index of
+    /// `turns_`.
+    std::optional<std::size_t> turn{};
+    std::optional<std::size_t> place{};  ///< the only CPUs that it uses, as an index of `places_`
     bool in_sets{};        ///< ready sets limit what does not count whole, at any load
     bool runs_at_start{};  ///< if it has work from before WindowStart::kBusy, it runs on a CPU then
     Ticks in_wait{};       ///< with `in_sets`: the most work during one wait of the path
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::size_t callback{};                  ///< or the first of several
-    bool is_flow{};                          ///< it has all callbacks of its source that interfere
-    Ticks low{};                             ///< counts whole, as a less urgent member
-    Ticks total{};                           ///< as of the last end(x), also below
-    Ticks blocks{};                          ///< counts whole
-    Ticks rest{};                            ///< of `total` without what counts whole
-    Ticks begun{};                           ///< of `rest`: the most without work from before
-    Ticks shared{};                          ///< counts by its share of the CPUs
+    const GlobalNode* node{};                ///< absent for several callbacks
+    bool on_path{};
+    bool is_last{};  ///< on the path
+    bool is_flow{};  ///< it has all callbacks of its source that interfere
+    Ticks low{};     ///< counts whole, as a less urgent member
+    Ticks total{};   ///< as of the last end(x), also below
+    Ticks blocks{};  ///< counts whole
+    Ticks rest{};    ///< of `total` without what counts whole
+    Ticks begun{};   ///< of `rest`: the most without work from before
+    Ticks shared{};  ///< counts by its share of the CPUs
+  };
+
+  /// The long-run load of a unit, as numbers of CPUs.
+  struct LoadOf {
+    double whole{};
+    double shared{};
   };
 
   /// Runs that cost something besides their work.
   struct Jobs {
     std::size_t source{};
-    Ticks count{};
+    const GlobalNode* node{};
+    bool on_path{};
     Ticks response{};
     Ticks cost{};
     Ticks in_wait{};  ///< the most runs during one wait of the path; 0: no limit
@@ -85,9 +117,8 @@ class GlobalWindow {
   /// Runs that keep a callback of the path out of ready sets.
   struct Busy {
     std::size_t source{};
-    Ticks count{};
+    const GlobalNode* node{};
     Ticks once{};  ///< beside the path, of its own instance
-    Ticks response{};
   };
 
   /// The longest less urgent member of a group.
@@ -101,6 +132,9 @@ class GlobalWindow {
   struct Line {
     Ticks constant{};
     Ticks slope{};
+
+    /// Adds a line, of which no more than `most` CPUs do the work at y.
+    void add(const Line& line, Ticks y, Ticks most);
   };
 
   const GlobalNode& node(std::size_t index) const {
@@ -131,12 +165,21 @@ class GlobalWindow {
   void add_jobs(std::size_t index);
   void attribute(const Low& low);
   bool runs(const Unit& unit, std::size_t callback) const;
-  std::optional<std::size_t> only_thread(const Unit& unit) const;
+  void find_limits();
+  template <typename Of>
+  std::optional<std::size_t> only_one(const Unit& unit, Of of) const;
+  bool is_on_path(std::size_t index) const;
+  bool keeps_order() const;
+  LoadOf load_of_unit(const Unit& unit) const;
+  double shared_load(double y) const;
   Ticks others(Ticks x, Ticks response) const;
+  Ticks others_on_path(Ticks x, Ticks response) const;
   Ticks others_after_ready(Ticks x, Ticks response) const;
   Ticks earlier(Ticks response) const;
   bool runs_in_order(std::size_t callback) const;
   Ticks instances_beside_path(std::size_t source, Ticks x, Ticks response) const;
+  Ticks runs_of(const Jobs& jobs, Ticks x) const;
+  void measure_own(Unit& unit, Ticks x) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
   Ticks background(Ticks x) const;
   Ticks first_idle(Ticks Unit::* work);
@@ -155,12 +198,16 @@ class GlobalWindow {
   std::vector<Unit> units_;
   std::vector<Jobs> jobs_;
   std::vector<Busy> busy_;
-  std::vector<Ticks> threads_;  // for each executor, of share(): how long its thread may still run
-  std::vector<Line> lines_;     // of tangent(): of the units of each executor's only thread
+  Ticks instances_ = 0;
+  std::vector<Ticks> turns_;       // of share(): how long each turn may still run
+  std::vector<Ticks> places_;      // of share(): the same of each set of CPUs
+  std::vector<Line> turn_lines_;   // of tangent()
+  std::vector<Line> place_lines_;  // of tangent()
+  std::vector<std::optional<std::size_t>> place_of_turn_;
+  std::vector<Ticks> place_cpus_;
   std::vector<std::pair<Ticks, Unit*>> carried_in_;  // of most_carried_in()
-  Ticks own_ = 0;
+  Ticks own_ = 0;                                    // of each instance
   Ticks idle_ = 0;  // as of the last end(x): the least y without work for all CPUs
-  bool unbounded_ = false;
 };
 
 }  // namespace rclrt::analysis::detail

@@ -29,13 +29,15 @@ Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
 
 }  // namespace
 
-/// Returns the end of the path's instance, from when it is ready, if it is assumed to be at most x.
-/// It is the constant part (own work and waiting) plus the least time y with
+/// Returns the end of the path's instance, from when it is ready, if it is assumed to be at most x;
+/// with set_instances(), from when the first one is ready. It is the constant part (own work and
+/// waiting) plus the least time y with
 ///   sum over units of min(work, parallel y) < CPUs y,
-/// minus one ns. Every longer y satisfies this, too.
+/// minus one ns, where units with turns do no more than y together, and units on p of the CPUs no
+/// more than p y. Every longer y satisfies this, too.
 Ticks GlobalWindow::end(Ticks x) {
   // 1: the time may end before the path is ready; the proof needs it then
-  const Ticks constant = sum(sum(own_, wait(x)), start_ == WindowStart::kBusy ? 1 : 0);
+  const Ticks constant = sum(sum(own(), wait(x)), start_ == WindowStart::kBusy ? 1 : 0);
   idle_ = first_idle(&Unit::rest);
   if (start_ == WindowStart::kBusy) {
     // The work in this case is between those of two simpler ones.
@@ -80,39 +82,57 @@ Ticks GlobalWindow::first_idle(Ticks Unit::* work) {
 /// Returns the work that units may do in times about y, as a line that touches it at y.
 GlobalWindow::Line GlobalWindow::tangent(Ticks y, Ticks Unit::* work) {
   Line result;
-  std::ranges::fill(lines_, Line{});
+  std::ranges::fill(turn_lines_, Line{});
+  std::ranges::fill(place_lines_, Line{});
+  const auto at = [&](std::optional<std::size_t> place) -> Line& {
+    return place ? place_lines_[*place] : result;
+  };
   for (const Unit& unit : units_) {
     const Ticks most = unit.runs_at_start ? unit.*work : unit.rest;
-    Line& line = unit.thread ? lines_[*unit.thread] : result;
-    if (most <= product(y, unit.parallel)) {
-      line.constant = sum(line.constant, most);
-    } else {
-      line.slope += unit.parallel;
-    }
+    Line& line = unit.turn ? turn_lines_[*unit.turn] : at(unit.place);
+    line.add({.constant = most, .slope = 0}, y, unit.parallel);
   }
-  for (const Line& line : lines_) {
-    if (sum(line.constant, product(line.slope, y)) > y) {  // one thread runs for y at most
-      ++result.slope;
-    } else {
-      result.constant = sum(result.constant, line.constant);
-      result.slope += line.slope;
-    }
+  for (std::size_t i = 0; i < turn_lines_.size(); ++i) {
+    at(place_of_turn_[i]).add(turn_lines_[i], y, 1);
+  }
+  for (std::size_t i = 0; i < place_lines_.size(); ++i) {
+    result.add(place_lines_[i], y, place_cpus_[i]);
   }
   return result;
+}
+
+void GlobalWindow::Line::add(const Line& line, Ticks y, Ticks most) {
+  const bool is_more = sum(line.constant, product(line.slope, y)) > product(y, most);
+  if (is_more || line.slope > most || line.constant >= kHorizon) {
+    slope += most;
+  } else {
+    constant = sum(constant, line.constant);
+    slope += line.slope;
+  }
 }
 
 /// Returns the work that units may do in a time y in which all CPUs run them.
 Ticks GlobalWindow::share(Ticks y) {
   Ticks result = 0;
   const bool is_busy = start_ == WindowStart::kBusy;
-  std::ranges::fill(threads_, y);
+  std::ranges::fill(turns_, y);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    places_[i] = product(y, place_cpus_[i]);
+  }
   for (Unit& unit : units_) {
     const Ticks work = is_busy && unit.runs_at_start ? unit.begun : unit.rest;
     unit.shared = std::min(work, product(y, unit.parallel));
-    if (unit.thread) {
-      Ticks& left = threads_[*unit.thread];
-      unit.shared = std::min(unit.shared, left);
-      left -= unit.shared;
+    const auto take = [&unit](Ticks& left) { unit.shared = std::min(unit.shared, left); };
+    const auto place = unit.turn ? place_of_turn_[*unit.turn] : unit.place;
+    if (unit.turn) {
+      take(turns_[*unit.turn]);
+    }
+    if (place) {
+      take(places_[*place]);
+      places_[*place] -= unit.shared;
+    }
+    if (unit.turn) {
+      turns_[*unit.turn] -= unit.shared;
     }
     result = sum(result, unit.shared);
   }
@@ -163,7 +183,8 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) {
     Contribution& term = by_source[unit.source];
     term.kind = source.is_sync ? Contribution::Kind::kSets : Contribution::Kind::kInterference;
     term.callback = source.callback;
-    term.releases = source.instances(x, unit.response);
+    term.releases =
+        unit.response < kHorizon ? source.instances(x, unit.response) : source.runs(*unit.node, x);
     if (unit.in_sets) {
       term.releases = std::min(term.releases, product(waits(x), kMostRunsInWait));
     }
@@ -192,14 +213,25 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) {
 }
 
 /// Returns how many other instances of the path's own source are under way within x, if each is
-/// under way for `response` after its stamp.
+/// under way for `response` after its stamp. With set_instances(), the time also has the stamp of
+/// the first one, which may be earlier, so one of its instances is left out.
 Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   const GlobalSource& source = all_.sources[path_.source];
-  if (start_ == WindowStart::kBusy && !source.is_sync) {
+  if (instances_ > 0 || (start_ == WindowStart::kBusy && !source.is_sync)) {
     const Releases& releases = source.arrivals.front().releases;
-    return std::max<Ticks>(1, releases.before(sum(x, response))) - 1;
+    const Ticks since = instances_ > 0 ? std::max(response, path_.ready) : response;
+    return std::max<Ticks>(1, releases.before(sum(x, since))) - 1;
   }
   return others_after_ready(x, response);
+}
+
+/// Returns how many instances of the path's own source, besides those of set_instances(), run a
+/// callback of the path within x. Those of before have ended when the first one is ready. Within a
+/// time that begins earlier, they have run for `response` after their stamps, at most.
+Ticks GlobalWindow::others_on_path(Ticks x, Ticks response) const {
+  const Releases& releases = all_.sources[path_.source].arrivals.front().releases;
+  const Ticks late = start_ == WindowStart::kBusy ? response : path_.ready;
+  return std::max<Ticks>(0, releases.before(sum(x, late)) - instances_);
 }
 
 /// Returns how many instances of before the path's own one may be under way when it is ready.
@@ -245,15 +277,13 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
                                          source.arrivals.front().releases.period)
                        : product(source.instances(x, response), work);
   };
-  unit.total = unit.own ? sum(product(others(x, unit.response), unit.work), unit.once)
-                        : work_of(unit.response, unit.work, unit.in_sequence);
-  unit.blocks = unit.waits_whole ? unit.total : 0;
-  if (unit.own && unit.waits_whole) {
-    const Ticks others = runs_in_order(unit.callback) ? earlier(unit.response)
-                                                      : others_after_ready(x, unit.response);
-    unit.blocks = sum(product(others, unit.work), unit.once);
+  if (unit.own) {
+    measure_own(unit, x);
+  } else {
+    unit.total = unit.response < kHorizon ? work_of(unit.response, unit.work, unit.in_sequence)
+                                          : product(source.runs(*unit.node, x), unit.node->work);
+    unit.blocks = unit.waits_whole ? unit.total : 0;
   }
-  unit.total = sum(unit.total, start_ == WindowStart::kBusy ? unit.before : 0);
   if (unit.runs_at_start) {
     const Ticks late = sum(x, all_.overheads.timer_jitter);
     const Ticks period = source.arrivals.front().releases.period;
@@ -267,6 +297,40 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
   unit.begun = std::min(unit.begun, unit.rest);
 }
 
+/// Sets the work of a unit of the path's own source within x, and what counts whole.
+void GlobalWindow::measure_own(Unit& unit, Ticks x) const {
+  const bool is_busy = start_ == WindowStart::kBusy;
+  if (unit.is_last && instances_ > 0 && !is_busy && keeps_order()) {
+    unit.total = unit.blocks = 0;  // those that follow run after the path
+    return;
+  }
+  if (unit.on_path && instances_ > 0) {
+    unit.total = product(others_on_path(x, unit.response), unit.work);
+    const Releases& releases = all_.sources[unit.source].arrivals.front().releases;
+    const Ticks later = std::max<Ticks>(0, releases.before(sum(x, path_.ready)) - instances_);
+    const bool waits = unit.waits_whole && !runs_in_order(unit.callback);
+    unit.blocks = waits ? product(later, unit.work) : 0;
+    return;
+  }
+  if (unit.response >= kHorizon) {
+    unit.total = unit.on_path
+                     ? kHorizon
+                     : product(all_.sources[unit.source].runs(*unit.node, x), unit.node->work);
+    unit.blocks = unit.waits_whole ? unit.total : 0;
+    return;
+  }
+  unit.total = sum(product(others(x, unit.response), unit.work), unit.once);
+  unit.blocks = 0;
+  if (unit.waits_whole) {
+    const bool in_order = unit.on_path && runs_in_order(unit.callback);
+    const Ticks beside = in_order          ? earlier(unit.response)
+                         : instances_ == 0 ? others_after_ready(x, unit.response)
+                                           : others(x, unit.response);
+    unit.blocks = sum(product(beside, unit.work), unit.once);
+  }
+  unit.total = sum(unit.total, is_busy ? unit.before : 0);
+}
+
 /// Sets the work of each unit within x. Returns what counts whole, besides the path's own work.
 Ticks GlobalWindow::wait(Ticks x) {
   Ticks result = product(own_executor_.all_cpus, all_.workload.stall);
@@ -274,7 +338,7 @@ Ticks GlobalWindow::wait(Ticks x) {
     result = sum(result, background(x));
   }
   for (const Low& low : lows_) {
-    result = sum(result, low.work);
+    result = sum(result, product(std::max<Ticks>(1, instances_), low.work));
   }
   const Ticks waiting = waits(x);
   for (Unit& unit : units_) {
@@ -285,13 +349,23 @@ Ticks GlobalWindow::wait(Ticks x) {
     result = sum(result, unit.blocks);
   }
   for (const Jobs& each : jobs_) {
-    const Ticks own = each.source == path_.source ? 1 : 0;
-    const Ticks instances = instances_beside_path(each.source, x, each.response) + own;
-    const Ticks runs = product(instances, each.count);
     const Ticks most = each.in_wait > 0 ? product(waiting, each.in_wait) : kHorizon;
-    result = sum(result, product(std::min(runs, most), each.cost));
+    result = sum(result, product(std::min(runs_of(each, x), most), each.cost));
   }
   return result;
+}
+
+/// Returns how often runs cost something within x.
+Ticks GlobalWindow::runs_of(const Jobs& jobs, Ticks x) const {
+  const bool own = jobs.source == path_.source;
+  if (jobs.on_path && instances_ > 0) {
+    return sum(others_on_path(x, jobs.response), instances_);
+  }
+  if (jobs.response >= kHorizon) {
+    return all_.sources[jobs.source].runs(*jobs.node, x);
+  }
+  const Ticks instances = instances_beside_path(jobs.source, x, jobs.response);
+  return product(sum(instances, own ? 1 : 0), jobs.node->count);
 }
 
 }  // namespace rclrt::analysis::detail
