@@ -35,16 +35,23 @@ class NotPermittedHere(Exception):
 
 
 @contextmanager
+def permitted_or_skipped() -> Iterator[None]:
+    """Skips the test if NotPermittedHere is thrown; it fails if REQUIRED is set, as continuous
+    integration does where namespaces are permitted."""
+    try:
+        yield
+    except NotPermittedHere as reason:
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(f"{REQUIRED}=1, but network namespaces are not permitted: {reason}")
+        pytest.skip(f"network namespaces are not permitted here: {reason}")
+
+
+@contextmanager
 def two_hosts() -> Iterator[TwoHosts]:
-    """Yields two hosts for a test. Where namespaces are not permitted, the test is skipped; it
-    fails if REQUIRED is set, as continuous integration does where they are."""
+    """Yields two hosts for a test. Where namespaces are not permitted, the test is skipped."""
     with ExitStack() as stack:
-        try:
+        with permitted_or_skipped():
             made = stack.enter_context(TwoHosts())
-        except NotPermittedHere as reason:
-            if os.environ.get(REQUIRED) == "1":
-                pytest.fail(f"{REQUIRED}=1, but network namespaces are not permitted: {reason}")
-            pytest.skip(f"network namespaces are not permitted here: {reason}")
         yield made
 
 
