@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 from rclrt_py.calibration.link_calibration import entry_yaml
 from rclrt_py.terminal.table import fitted_lines
 
+WIDTH = 100
 HEADS = ("bytes", "on the line", "sent", "lost", "best ms", "p50 ms", "p99 ms")
 NO_BOUND = (
     "These measurements are no bounds: other messages may take longer. State the rate and burst "
@@ -30,8 +32,8 @@ def lines(document: dict[str, Any]) -> Iterator[str]:
     for way in document["directions"]:
         yield f"{way['from']} to {way['to']}: {_found(way)}"
     yield ""
-    yield document["clock"]
-    yield ASSUMED
+    yield f"Clock of {document['directions'][0]['to']}: {document['clock']}."
+    yield from textwrap.wrap(ASSUMED, WIDTH)
     yield ""
     if document["link"] is None:
         yield "Larger messages took no longer, so the rate is not known, and there is no entry."
@@ -40,7 +42,7 @@ def lines(document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from entry_yaml(document["link"])
     yield ""
-    yield NO_BOUND
+    yield from textwrap.wrap(NO_BOUND, WIDTH)
 
 
 def _cells(size: dict[str, Any]) -> tuple[str, ...]:
