@@ -4,8 +4,9 @@ the bounds, and puts the tables into docs/results/links.md.
 
     tools/env python3 bench/publish_links.py [--seconds S] [--overheads FILE] [--print]
 
-Calibrates first, unless a file of overheads is given. Needs root, or user namespaces. The exit code
-is 3 if a packet waited longer than the bound for the arrivals that were measured.
+Without a file of overheads, those of rclrt_py.testing.shaped_link are assumed. The bound of a link
+depends on them by the jitter of its messages only. Needs root, or user namespaces. The exit code is
+3 if a packet waited longer than the bound for the arrivals that were measured.
 """
 
 from __future__ import annotations
@@ -18,12 +19,19 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rclrt_cli.main import main as rclrt
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_BAD_INPUT, EXIT_OK
 from rclrt_py.stats import nearest_rank
 from rclrt_py.terminal.table import markdown_lines
 from rclrt_py.testing.namespaces import NotPermittedHere
-from rclrt_py.testing.shaped_link import Outcome, Passage, ShapedLink, Stream, run_over
+from rclrt_py.testing.shaped_link import (
+    ASSUMED_OVERHEADS,
+    EXECUTOR,
+    Outcome,
+    Passage,
+    ShapedLink,
+    Stream,
+    run_over,
+)
 from rclrt_py.testing.token_bucket import largest_backlog_bytes
 from results_page import write_results
 
@@ -37,35 +45,31 @@ LINKS = (
         streams=(Stream("points", 60_000, 50, 1), Stream("pose", 3000, 10, 2)),
     ),
 )
-STATISTIC = "max_undisturbed"
 
 
 def main(command_line: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--overheads", type=Path)
+    parser.add_argument("--statistic", default="max", help="of the overheads")
     parser.add_argument("--print", action="store_true", help="write no page")
     arguments = parser.parse_args(command_line)
     load = os.getloadavg()[0]
     os.environ.setdefault("ROS_DOMAIN_ID", "42")
     with tempfile.TemporaryDirectory(prefix="rclrt-links-") as name:
         directory = Path(name)
-        overheads = arguments.overheads or directory / "overheads.json"
-        if arguments.overheads is None:
-            command = ["calibrate", "--executors", "preemptive", "-o", str(overheads)]
-            code = rclrt([*command, "--message-bytes", "20000"])
-            if code != EXIT_OK:
-                return code
         outcomes = []
         try:
             for number, link in enumerate(LINKS):
                 own = directory / str(number)
                 own.mkdir()
-                outcomes.append(run_over(link, own, arguments.seconds, overheads, STATISTIC))
+                outcomes.append(
+                    run_over(link, own, arguments.seconds, arguments.overheads, arguments.statistic)
+                )
         except NotPermittedHere as reason:
             print(f"publish_links.py: {reason}", file=sys.stderr)
             return EXIT_BAD_INPUT
-        made = "\n".join(page(outcomes, arguments.seconds, load))
+        made = "\n".join(page(outcomes, arguments, load))
     print(made)
     if not arguments.print:
         write_results("links.md", "the links", Path(__file__).name, made)
@@ -73,15 +77,23 @@ def main(command_line: list[str]) -> int:
     return EXIT_ABOVE_BOUND if broken else EXIT_OK
 
 
-def page(outcomes: Sequence[Outcome], seconds: float, load: float) -> Iterator[str]:
+def page(outcomes: Sequence[Outcome], arguments: argparse.Namespace, load: float) -> Iterator[str]:
     results = outcomes[0].run.results
     realtime = "real-time" if results.context["realtime"] else "without real-time scheduling"
     yield (
         f"Measured {results.started_utc[:10]}: {results.context['cpu_model']}, Linux "
         f"{platform.release()}, {os.cpu_count()} CPUs, load {load:.1f} before; `preemptive`, "
-        f"{realtime}, Fast DDS, {seconds:g} s for each link. Times in ms."
+        f"{realtime}, Fast DDS, {arguments.seconds:g} s for each link. Times in ms."
     )
-    yield from ("", "The link: a packet's time in the queue.", "")
+    overheads = ASSUMED_OVERHEADS["executors"][EXECUTOR]
+    yield (
+        f"Measured overheads ({arguments.statistic})."
+        if arguments.overheads
+        else f"Assumed overheads: {overheads['dispatch_us']} µs for a dispatch, "
+        f"{overheads['timer_lateness_us']} µs for a timer, "
+        f"{ASSUMED_OVERHEADS['hop_us']['same_host']['max']} µs for a message besides the link."
+    )
+    yield from ("", "The link: from a message's last packet at the queue until it leaves.", "")
     heads = (
         *("link, topic", "messages", "bound", "computed p50", "p99", "max"),
         *("observed p50", "p99", "max", "above", "late sender", "late shaper", "unexplained"),
@@ -171,7 +183,8 @@ def chain_rows(outcome: Outcome) -> Iterator[list[str]]:
             *(str(len(found)), ms(bound), *three(responses), f"{max(responses) / bound:.2f}"),
             f"{errors[f'take_{stream.name}']:.3f}",
             str(len(above)),
-            *(str(causes.count(each)) for each in ("sender", "shaper", "receiver", "")),
+            str(causes.count("sender") + causes.count("queue")),
+            *(str(causes.count(each)) for each in ("shaper", "receiver", "")),
         ]
 
 

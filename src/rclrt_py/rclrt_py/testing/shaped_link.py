@@ -211,13 +211,14 @@ class Outcome:
         return [each for each in self.passages if each.stream == stream]
 
     def parts_late_ns(self, passage: Passage) -> dict[str, int]:
-        """Returns by how much the sender, the shaper and the receiver were later than their parts
-        of the chain's bound."""
+        """Returns by how much parts of the way took longer than in the chain's bound: the sender,
+        the queue because of what was sent before it, the shaper's timer, and the receiver."""
         assert self.bound_ns is not None
         sender_ns = self.sender_bounds_ns[passage.stream]
         receiver_ns = self.chain_bounds_ns[passage.stream] - sender_ns - self.bound_ns
         late = {
             "sender": passage.last - passage.release - sender_ns,
+            "queue": passage.computed_delay - self.bound_ns,
             "shaper": passage.shaper_late,
             "receiver": passage.end - passage.left - receiver_ns,
         }
