@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -97,8 +99,15 @@ def test_messages_of_a_cycle_do_not_wait_for_each_other() -> None:
     gaps = [after - before for before, after in itertools.pairwise(offsets)]
     for size, gap in zip(SIZES, [*gaps, cycle.period_ms - offsets[-1]], strict=True):
         assert gap >= max(5, 120.0 * size / SIZES[-1]) - 0.01
-    text = over_link("here", "there", cycle)
-    assert len(text["callbacks"]) == 4 * len(SIZES)
+
+
+@given(st.floats(0.01, 5000))
+def test_the_application_of_each_cycle_is_one_that_can_run(gap_ms: float) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        json.dump(over_link("here", "there", Cycle(SIZES, gap_ms)), file)
+        file.flush()
+        application = load_application(Path(file.name))
+    assert len(application.callbacks) == 4 * len(SIZES)
 
 
 def test_the_own_name_differs_from_that_of_the_other_host(monkeypatch: pytest.MonkeyPatch) -> None:

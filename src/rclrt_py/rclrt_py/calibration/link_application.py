@@ -59,7 +59,7 @@ def over_link(here: str, peer: str, cycle: Cycle) -> dict[str, Any]:
     ):
         for size, offset_ms in zip(cycle.sizes, cycle.offsets_ms(), strict=True):
             topic = f"link_{direction}_{size}"
-            timer = {"period_ms": cycle.period_ms, "offset_ms": offset_ms + later_ms}
+            timer = {"period_ms": cycle.period_ms, "offset_ms": round(offset_ms + later_ms, 3)}
             own = {"id": sender(direction, size), "node": nodes[0], "timer": timer}
             callbacks.append({**own, "wcet_ms": 0, "publishes": [topic]})
             taken = {"topic": topic, "reliability": "best_effort"}

@@ -34,7 +34,7 @@ EXECUTOR = "preemptive"
 FIRST_SECONDS = 3.0
 FIRST_GAP_MS = 500.0
 GAP_OF_DELAY = 2.5
-"""The gap after the largest message, as a multiple of its longest delay: the bucket of a shaper
+"""The gap after the largest message, as a multiple of its shortest delay: the bucket of a shaper
 fills meanwhile."""
 LEAST_CYCLES = 10
 _HIGHEST_KBIT = 1_000_000_000
@@ -74,7 +74,7 @@ class LinkCalibration:
         if first is None:
             return False
         longest_ms = max(
-            each.worst_seen for each in _hops(first, FIRST_SIZES).values() if each.size > 1000
+            hop.best for (_, size), hop in _hops(first, FIRST_SIZES).items() if size == SIZES[-1]
         )
         cycle = Cycle(SIZES, GAP_OF_DELAY * longest_ms)
         needed_s = math.ceil(LEAST_CYCLES * cycle.period_ms / 1e3)
@@ -173,11 +173,9 @@ class LinkCalibration:
 
 @dataclass(frozen=True)
 class _Hop:
-    size: int
     best: float
     p50: float
     p99: float
-    worst_seen: float
     error: float
 
 
@@ -195,9 +193,7 @@ def _hops(run: Run, sizes: Sequence[int]) -> dict[tuple[str, int], _Hop]:
                     "small for it, or a firewall drops fragments of IP packets"
                 )
             time = hop.time
-            found[direction, size] = _Hop(
-                size, time.best, time.p50, time.p99, time.worst, hop.error_ms
-            )
+            found[direction, size] = _Hop(time.best, time.p50, time.p99, hop.error_ms)
     return found
 
 
