@@ -14,7 +14,7 @@ import pytest
 from rclrt_py.agents.connections import hosts_environment
 from rclrt_py.calibration.link_application import SIZES
 from rclrt_py.testing.command import Rclrt, command, environment
-from rclrt_py.testing.namespaces import HOSTS, TwoHosts, two_hosts
+from rclrt_py.testing.namespaces import HOSTS, TwoHosts, permitted_or_skipped, two_hosts
 from rclrt_py.testing.waiting import GENEROUS_S
 from sources import ROOT
 
@@ -26,9 +26,9 @@ BURST_BYTES = 10_000
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[TwoHosts]:
     with two_hosts() as made:
-        for host in HOSTS:
-            shaper = f"rate {RATE_KBIT}kbit burst {BURST_BYTES} limit 1000000"
-            made.run(host, ["tc", *f"qdisc add dev cable root tbf {shaper}".split()])
+        with permitted_or_skipped():
+            for host in HOSTS:
+                made.shape(host, RATE_KBIT, BURST_BYTES, 1_000_000)
         yield made
 
 
@@ -81,7 +81,7 @@ def test_a_link_that_is_too_slow_for_the_time_is_said_to_be(hosts: TwoHosts) -> 
     ("arguments", "said"),
     [
         (["--peer", "arm"], "'arm' is no agent"),
-        (["--peer", "arm=10.0.0.2:7400"], "--agent with an address needs the token"),
+        (["--peer", "arm=10.0.0.2:7400"], "--peer with an address needs the token"),
         (["--peer", "arm--2=ssh arm rclrt agent"], "expected a name of letters, digits and"),
         (["--peer", "arm=ssh arm rclrt agent", "--cpu", "0"], "--cpu: is for the overheads"),
         (["--peer", "arm=ssh arm rclrt agent", "--seconds", "0.5"], "expected at least 1"),

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_the_bytes_on_the_line_are_those_of_the_fragments() -> None:
     assert bytes_on_line(1373) == 1481 + 2 * 34
 
 
-@given(st.floats(500, 1e6), st.sampled_from([0, 5000, 16_000, 25_000]))
+@given(st.floats(500, 50_000), st.sampled_from([0, 5000, 16_000, 25_000]))
 def test_the_rate_and_the_burst_are_those_of_the_shaper(rate_kbit: float, burst: int) -> None:
     fit = fitted(measured(rate_kbit, burst, more_ms=1.5))
     assert fit.rate_kbit == pytest.approx(rate_kbit, rel=0.01)
@@ -49,6 +50,19 @@ def test_the_rate_and_the_burst_are_those_of_the_shaper(rate_kbit: float, burst:
         assert fit.burst_bytes == pytest.approx(burst, rel=0.15)
     assert fit.fixed_ms <= FIXED_MS + 1e-9
     assert fit.lost == len(SIZES)
+
+
+@given(st.floats(1000, 1e7), st.lists(st.floats(0, 0.05), min_size=9, max_size=9))
+def test_no_burst_is_invented_if_hosts_are_slow(rate_kbit: float, more_ms: list[float]) -> None:
+    noisy = [
+        replace(each, best=each.best + more)
+        for each, more in zip(measured(rate_kbit), more_ms, strict=True)
+    ]
+    fit = fitted(noisy)
+    assert fit.burst_bytes is None
+    assert fit.access_ms >= 0
+    if rate_kbit < 10_000:
+        assert fit.rate_kbit == pytest.approx(rate_kbit, rel=0.02)
 
 
 def test_behind_a_shaper_the_line_has_its_own_rate() -> None:

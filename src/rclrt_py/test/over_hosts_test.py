@@ -44,26 +44,27 @@ def place_of(found: list[InstanceRow]) -> str:
     [
         (
             [(0.5, 3.0), (4.0, 5.0), (5.5, 20.0)],
-            "scan on left ended 2.500 ms after it was ready; the bound up to there is 2.000 ms",
+            "scan on left was ready 0.500 ms after the release, and ended at 3.000 ms; the bound "
+            "up to there is 2.000 ms",
         ),
         (
             [(0.5, 1.5), (10.0, 10.5), (11.0, 20.0)],
-            "scan on left ended in time, 1.500 ms after the release; the message over the link "
-            "made plan on right ready 8.500 ms later, and it ended after 0.500 ms more; the bound "
-            "up to there is 9.000 ms",
+            "scan on left ended in time, 1.500 ms after the release; by the message over the link, "
+            "plan on right was ready 10.000 ms after the release, and ended at 10.500 ms; the "
+            "bound up to there is 9.000 ms",
         ),
         (
             [(0.5, 1.5), (5.0, 6.0), (6.5, 20.0)],
-            "plan on right ended in time, 6.000 ms after the release; the message made brake on "
-            "right ready 0.500 ms later, and it ended after 13.500 ms more; the bound up to there "
-            "is 12.000 ms",
+            "plan on right ended in time, 6.000 ms after the release; by the message, brake on "
+            "right was ready 6.500 ms after the release, and ended at 20.000 ms; the bound up to "
+            "there is 12.000 ms",
         ),
         (
             [(0.5, 1.5)],
             "scan on left ended in time, 1.500 ms after the release; no run of plan on right took "
             "its message",
         ),
-        ([], "no run of scan on left took its message"),
+        ([], "scan on left has no recorded run"),
         ([(0.5, 1.5), (5.0, 6.0), (6.5, 11.0)], ""),
     ],
 )
@@ -74,9 +75,15 @@ def test_the_first_part_that_was_late_is_stated(
     assert place in str(with_places([excess()], rows(*times_ms), [CHAIN], HOSTS)[0])
 
 
+def test_the_error_of_the_clocks_is_stated_and_no_time_is_negative() -> None:
+    late = rows((0.5, 1.5), (-0.3, 10.0))
+    late[1] = late[1]._replace(error=200_000)
+    assert "ready 0.000 ms after the release, and ended at 10.000 ms (±0.200)" in place_of(late)
+
+
 def test_runs_of_other_instances_do_not_count() -> None:
     late = rows((0.5, 3.0), tokens="drive:8;drive:77")
-    assert place_of(late) == "no run of scan on left took its message"
+    assert place_of(late) == "scan on left has no recorded run"
 
 
 def test_excesses_with_a_cause_and_chains_on_one_host_stay_as_they_are() -> None:

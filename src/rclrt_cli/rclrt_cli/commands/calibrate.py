@@ -130,7 +130,7 @@ def _run_link(arguments: argparse.Namespace) -> int:
     _check_link(arguments)
     here = own_name(arguments.peer.host)
     check_peer(arguments.peer, here)
-    token = check_agents([arguments.peer], arguments.token_file)
+    token = check_agents([arguments.peer], arguments.token_file, "--peer", "rclrt calibrate")
     program = find_runner(os.environ)
     with StopSignals() as stop, tempfile.TemporaryDirectory(prefix="rclrt-calibrate-") as name:
         calibration = LinkCalibration(

@@ -11,14 +11,17 @@ from rclrt_py.calibration.link_calibration import entry_yaml
 from rclrt_py.terminal.table import fitted_lines
 
 WIDTH = 100
+FAST_DDS = "rmw_fastrtps_cpp"
 HEADS = ("bytes", "on the line", "sent", "lost", "best ms", "p50 ms", "p99 ms")
 NO_BOUND = (
     "These measurements are no bounds: other messages may take longer. State the rate and burst "
     "that the shaper is set to, and the traffic that shares the link (cross_traffic)."
 )
 ASSUMED = (
-    "Assumed: nothing else used the link meanwhile; a message is one datagram, which IP cuts into "
-    "packets of 1500 bytes; the bytes count with Ethernet headers of 14 bytes, as tbf counts them."
+    "Assumed: nothing else used the link meanwhile; a message is one datagram, as Fast DDS sends "
+    "it, which IP cuts into packets of 1500 bytes; bytes count with Ethernet headers of 14 bytes, "
+    "as tbf counts them. The entry has one rate for both directions, the lower one; a line behind "
+    "a shaper that is too fast to be measured counts as 1 Gbit/s."
 )
 
 
@@ -34,6 +37,11 @@ def lines(document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"Clock of {document['directions'][0]['to']}: {document['clock']}."
     yield from textwrap.wrap(ASSUMED, WIDTH)
+    if document["machine"]["rmw"] != FAST_DDS:
+        rmw = document["machine"]["rmw"]
+        yield f"Measured on {rmw}, which may send other packets, so the rate is less exact."
+    if not document["realtime"]:
+        yield "Not real-time: with SCHED_FIFO the longer times would be shorter."
     yield ""
     if document["link"] is None:
         yield "Larger messages took no longer, so the rate is not known, and there is no entry."

@@ -66,13 +66,13 @@ def _place(
     for callback, bound_ms in zip(chain.callbacks, chain.step_bounds_ms, strict=True):
         row = rows.get(callback)
         if row is None:
-            place = f"no run of {callback} on {hosts[callback]} took its message"
-            return f"{before}; {place}" if before else place
+            if not before:
+                return f"{callback} on {hosts[callback]} has no recorded run"
+            return f"{before}; no run of {callback} on {hosts[callback]} took its message"
         after_ms = (row.end - excess.release) / 1e6
         if bound_ms is not None and after_ms > bound_ms:
-            return _late(callback, row, before, rows, chain, hosts) + (
-                f"; the bound up to there is {bound_ms:.3f} ms"
-            )
+            late = _late(row, before, excess.release, chain, hosts)
+            return f"{late}; the bound up to there is {bound_ms:.3f} ms"
         before = (
             f"{callback} on {hosts[callback]} ended in time, {after_ms:.3f} ms after the release"
         )
@@ -80,22 +80,19 @@ def _place(
 
 
 def _late(
-    callback: str,
-    row: InstanceRow,
-    before: str,
-    rows: Mapping[str, InstanceRow],
-    chain: PredictedChain,
-    hosts: Mapping[str, str],
+    row: InstanceRow, before: str, release: int, chain: PredictedChain, hosts: Mapping[str, str]
 ) -> str:
-    host = hosts[callback]
-    ran_ms = (row.end - row.ready) / 1e6
+    """Describes the run. Its times are of another clock than the release, perhaps: ± the error."""
+    callback, host = row.callback, hosts[row.callback]
+    ready_ms = max(0, row.ready - release) / 1e6
+    error = f" (±{row.error / 1e6:.3f})" if row.error else ""
+    times = f"ready {ready_ms:.3f} ms after the release, and ended at {_after(row, release)}{error}"
     place = chain.callbacks.index(callback)
     if place == 0:
-        return f"{callback} on {host} ended {ran_ms:.3f} ms after it was ready"
-    previous = chain.callbacks[place - 1]
-    hop_ms = (row.ready - rows[previous].end) / 1e6
-    way = " over the link" if hosts[previous] != host else ""
-    return (
-        f"{before}; the message{way} made {callback} on {host} ready {hop_ms:.3f} ms later, and it "
-        f"ended after {ran_ms:.3f} ms more"
-    )
+        return f"{callback} on {host} was {times}"
+    way = " over the link" if hosts[chain.callbacks[place - 1]] != host else ""
+    return f"{before}; by the message{way}, {callback} on {host} was {times}"
+
+
+def _after(row: InstanceRow, release: int) -> str:
+    return f"{max(0, row.end - release) / 1e6:.3f} ms"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 SIZES = (100, 1000, 4000, 10_000, 16_000, 24_000, 32_000, 44_000, 60_000)
-"""Bytes of messages. Each is one datagram, whatever the middleware."""
+"""Bytes of messages. Each is one datagram of Fast DDS."""
 FIRST_SIZES = (SIZES[0], SIZES[-1])
 LEAST_GAP_MS = 5.0
 DIRECTIONS = ("forth", "back")

@@ -29,6 +29,7 @@ from rclrt_py.processes.runner import KEEP_ALL, run_child, runner_command
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
 from rclrt_py.terminal.progress import Progress
+from rclrt_py.text import exact
 
 EXECUTOR = "preemptive"
 FIRST_SECONDS = 3.0
@@ -229,7 +230,7 @@ def entry_yaml(entry: dict[str, Any]) -> Iterator[str]:
         elif isinstance(value, list):
             text = "[" + ", ".join(value) + "]"
         else:
-            text = f"{value:g}" if isinstance(value, float) else str(value)
+            text = exact(value) if isinstance(value, float) else str(value)
         yield f"  {mark} {key}: {text}"
         mark = " "
 

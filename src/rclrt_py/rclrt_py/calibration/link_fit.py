@@ -11,6 +11,7 @@ two hosts makes a message slower, not faster.
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ _BITS_MS = 8
 """kbit/s of a byte each millisecond."""
 FLAT = 0.5
 """Below the burst, a delay grows by less than this share of what the shaper's rate would take."""
+CLEAR_MS = 0.25
+"""A burst saves its messages at least this; less may be the hosts' doing."""
 
 
 @dataclass(frozen=True)
@@ -107,25 +110,19 @@ def bytes_on_line(size: int) -> int:
 def fitted(delays: Sequence[SizeDelays]) -> LinkFit:
     """Returns the fit. `delays`: of at least three sizes, in ascending order, of which messages
     were received."""
-    smallest = delays[0]
-    large = [each for each in delays if each.bytes >= LARGER * delays[-1].bytes]
-    each_byte = _slope(large)  # ms
-    burst, line_each_byte = None, max(each_byte, 0.0)
-    if each_byte > 0:
-        begin = statistics.median(each.best - each_byte * each.on_line for each in large)
-        knee = (smallest.best - begin) / each_byte
-        below = [each for each in delays if each.on_line <= knee]
-        rise = below[-1].best - smallest.best if below else 0.0
-        width = below[-1].on_line - smallest.on_line if below else 0
-        if knee >= _PLAIN_BYTES and width > 0 and rise <= FLAT * each_byte * width:
-            burst = round(knee)
-            line_each_byte = max(_slope(below), 0.0)
+    points = _envelope(delays)
+    large = [each for each in points if each.size >= LARGER * points[-1].size]
+    each_byte = max(0.0, _slope(large))  # ms
+    burst, line_each_byte = None, each_byte
+    if each_byte > 0 and (knee := _knee(points, large, each_byte)) is not None:
+        burst = math.floor(knee)
+        line_each_byte = _slope([each for each in points if each.on_line <= knee])
     expected = [
         max(each.on_line * line_each_byte, (each.on_line - (burst or 0)) * each_byte)
         for each in delays
     ]
     beyond = [each.best - taken for each, taken in zip(delays, expected, strict=True)]
-    fixed_p99 = smallest.p99 - expected[0]
+    fixed_p99 = delays[0].p99 - expected[0]
     over = [
         each.p99 - taken - fixed_p99
         for each, taken in zip(delays[1:], expected[1:], strict=True)
@@ -137,14 +134,45 @@ def fitted(delays: Sequence[SizeDelays]) -> LinkFit:
         line_kbit=_BITS_MS / line_each_byte if burst and line_each_byte > 0 else None,
         fixed_ms=max(0.0, min(beyond)),
         fixed_p99_ms=max(0.0, fixed_p99),
-        access_ms=max(0.0, statistics.median(over)),
+        access_ms=max(0.0, statistics.median(over)) if over else 0.0,
         error_ms=max(each.error for each in delays),
         sent=sum(each.sent for each in delays),
-        lost=sum(each.sent - each.received for each in delays),
+        lost=sum(max(0, each.sent - each.received) for each in delays),
     )
 
 
-def _slope(delays: Sequence[SizeDelays]) -> float:
+@dataclass(frozen=True)
+class _Point:
+    size: int
+    on_line: int
+    best: float
+
+
+def _envelope(delays: Sequence[SizeDelays]) -> list[_Point]:
+    """Returns the shortest delay of each size and all larger ones: a smaller message takes no
+    longer. The first messages of a cycle are often slower, because the CPUs were idle."""
+    least = math.inf
+    points = []
+    for each in reversed(delays):
+        least = min(least, each.best)
+        points.append(_Point(each.bytes, each.on_line, least))
+    return points[::-1]
+
+
+def _knee(points: Sequence[_Point], large: Sequence[_Point], each_byte: float) -> float | None:
+    """Returns the bytes at which the line through the larger sizes begins to be above the delay of
+    the smaller ones. None: no smaller sizes show that a shaper lets them pass."""
+    begin = statistics.median(each.best - each_byte * each.on_line for each in large)
+    knee = (points[0].best - begin) / each_byte
+    below = [each for each in points if each.on_line <= knee]
+    if knee < _PLAIN_BYTES or len(below) < 2 or below[-1].size >= large[0].size:
+        return None
+    rise = below[-1].best - below[0].best
+    expected = each_byte * (below[-1].on_line - below[0].on_line)
+    return knee if rise <= FLAT * expected and expected - rise >= CLEAR_MS else None
+
+
+def _slope(delays: Sequence[_Point]) -> float:
     """Returns the median of the slopes between two sizes, in ms for a byte; 0 for one size."""
     slopes = [
         (second.best - first.best) / (second.on_line - first.on_line)

@@ -33,6 +33,14 @@ _KEPT_BYTES = 640
 _BUFFER_BYTES = 1 << 26
 _SO_RCVBUFFORCE = 33
 _ETHERNET = 14
+_SOL_PACKET = 263
+_PACKET_STATISTICS = 6
+LOST = "lost"
+
+
+class PacketsLost(Exception):
+    """The buffer for the copies was too small, as it may be in a user namespace on a busy machine:
+    nothing can be said of the packets."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ class Packet:
 @contextmanager
 def tapped(hosts: TwoHosts, host: str, device: str = "cable") -> Iterator[list[Packet]]:
     """Yields a list that has the packets that left by the device, once the context has ended.
-    Throws NotPermittedHere if the kernel has no such filters."""
+    Throws NotPermittedHere if the kernel has no such filters, and PacketsLost."""
     try:
         pair = ("ip", "link", "add", COPY, "type", "veth", "peer", "name", COPY + "_end")
         hosts.run(host, pair)
@@ -93,6 +101,8 @@ def tapped(hosts: TwoHosts, host: str, device: str = "cable") -> Iterator[list[P
     finally:
         process.kill()
         process.wait()
+    if process.returncode != 0 or LOST in said:
+        raise PacketsLost(said[:200] or "the program that takes copies failed")
     found += _matched(*(_frames(line) for line in said.splitlines()))
 
 
@@ -163,6 +173,11 @@ def main(devices: Sequence[str]) -> None:
             _received(tap, buffer, into)
     for tap, into in zip(taps, seen, strict=True):
         _received(tap, buffer, into)
+    for tap in taps:
+        counts = tap.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
+        if dropped := struct.unpack("II", counts)[1]:
+            print(f"{dropped} packets {LOST}")
+            return
     for each in seen:
         rows: list[Any] = [(at + ahead_ns, size, head.hex()) for at, size, head in each]
         print(json.dumps(rows))

@@ -109,6 +109,15 @@ class TwoHosts:
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
 
+    def shape(self, host: str, rate_kbit: int, burst_bytes: int, limit_bytes: int) -> None:
+        """Puts the kernel's token bucket on the cable, for what the host sends. Raises
+        NotPermittedHere if the kernel has none."""
+        shaper = f"rate {rate_kbit}kbit burst {burst_bytes} limit {limit_bytes}"
+        try:
+            self.run(host, ["tc", *f"qdisc add dev cable root tbf {shaper}".split()])
+        except RuntimeError as reason:
+            raise NotPermittedHere(str(reason)) from reason
+
     def network_of(self, host: str) -> str:
         """Returns the path of the host's network namespace. A process of root may enter it."""
         return f"/proc/{self._holders[HOSTS.index(host)].pid}/ns/net"

@@ -40,6 +40,11 @@ EXECUTOR = "preemptive"
 _LIMIT_BYTES = 4_000_000
 _FRAMING_BYTES = 14
 """Bytes that `tbf` counts of each packet besides IP: the Ethernet header."""
+_FAST_DDS = {
+    "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp",
+    "RMW_FASTRTPS_PUBLICATION_MODE": "SYNCHRONOUS",
+}
+"""Packets are read as its own, and are in the queue before the callback that sends ends."""
 ASSUMED_OVERHEADS: dict[str, Any] = {
     "rclrt": 1,
     "kind": "overheads",
@@ -47,6 +52,10 @@ ASSUMED_OVERHEADS: dict[str, Any] = {
     "hop_us": {"intra_process": {"min": 0, "max": 500}, "same_host": {"min": 0, "max": 500}},
 }
 """For tests: what a machine may take, not measured."""
+
+
+class TooBusy(Exception):
+    """The machine had so much to do that the hosts could not begin at one time."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +158,12 @@ class Passage:
 
     stream: str
     instance: int
+    number: int
+    """The index of its last packet."""
     release: int
     sent: int
+    sender_end: int
+    """When the callback that sent it ended."""
     first: int
     """When its first packet came to the queue."""
     last: int
@@ -210,20 +223,6 @@ class Outcome:
     def of(self, stream: str) -> list[Passage]:
         return [each for each in self.passages if each.stream == stream]
 
-    def parts_late_ns(self, passage: Passage) -> dict[str, int]:
-        """Returns by how much parts of the way took longer than in the chain's bound: the sender,
-        the queue because of what was sent before it, the shaper's timer, and the receiver."""
-        assert self.bound_ns is not None
-        sender_ns = self.sender_bounds_ns[passage.stream]
-        receiver_ns = self.chain_bounds_ns[passage.stream] - sender_ns - self.bound_ns
-        late = {
-            "sender": passage.last - passage.release - sender_ns,
-            "queue": passage.computed_delay - self.bound_ns,
-            "shaper": passage.shaper_late,
-            "receiver": passage.end - passage.left - receiver_ns,
-        }
-        return {name: max(0, each) for name, each in late.items()}
-
 
 def run_over(
     link: ShapedLink,
@@ -233,23 +232,24 @@ def run_over(
     statistic: str = STATISTICS[0],
 ) -> Outcome:
     """Runs the application on two hosts, with bounds for these overheads. Throws NotPermittedHere,
-    or RuntimeError if the run fails."""
+    PacketsLost, TooBusy, or RuntimeError if the run fails."""
     app, out = directory / "app.yaml", directory / "out"
     app.write_text(link.yaml(), encoding="utf-8")
     text = overheads.read_text() if overheads else json.dumps(ASSUMED_OVERHEADS)
     (directory / "overheads.json").write_text(text, encoding="utf-8")
     with TwoHosts() as hosts:
-        shaper = f"rate {link.rate_kbit}kbit burst {link.burst_bytes} limit {_LIMIT_BYTES}"
-        hosts.run(LEFT, ["tc", *f"qdisc add dev cable root tbf {shaper}".split()])
+        hosts.shape(LEFT, link.rate_kbit, link.burst_bytes, _LIMIT_BYTES)
         with tapped(hosts, LEFT) as packets:
             done = subprocess.run(
                 hosts.command(LEFT, _command(hosts, app, out, seconds, directory, statistic)),
-                env=hosts_environment(environment()),
+                env=hosts_environment(environment()) | _FAST_DDS,
                 capture_output=True,
                 text=True,
                 timeout=GENEROUS_S,
                 check=False,
             )
+    if "too late" in done.stderr and done.returncode == 1:
+        raise TooBusy(done.stderr.strip().splitlines()[-1])
     if done.returncode not in (0, 3):
         raise RuntimeError(f"rclrt run ended with {done.returncode}: {done.stderr}")
     return _outcome(link, Run.load(out), packets, directory, statistic)
@@ -340,13 +340,15 @@ def _passages(
     }
     rows = list(run.instance_rows())
     epoch = _epoch(rows, by_token)
+    senders = {(row.callback, row.tokens): row.end for row in rows if row.outcome == "ran"}
     result = []
     for row in rows:
         name, _, instance = row.tokens.partition(":")
         if row.callback != f"take_{name}" or row.outcome != "ran":
             continue
         found = by_token.get((name, int(instance)))
-        if found is None:
+        sender_end = senders.get((f"send_{name}", row.tokens))
+        if found is None or sender_end is None:
             continue
         message, token = found
         first, last = _span(packets, message)
@@ -354,8 +356,10 @@ def _passages(
             Passage(
                 stream=name,
                 instance=token.instance,
+                number=message.packets[-1],
                 release=token.release,
                 sent=message.sent,
+                sender_end=epoch + sender_end,
                 first=first,
                 last=last,
                 computed=computed[message.packets[-1]],

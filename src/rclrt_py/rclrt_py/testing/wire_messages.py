@@ -37,8 +37,10 @@ class WireMessage:
 
 
 def messages_of(packets: Iterable[Packet]) -> list[WireMessage]:
-    """Returns the messages in the order in which their first packets left."""
+    """Returns the messages in the order in which their first packets left. A message that the
+    middleware sent again is no new one."""
     found: list[WireMessage] = []
+    known: set[tuple[int, int]] = set()
     open_ones: dict[tuple[bytes, int], WireMessage | None] = {}
     for number, packet in enumerate(packets):
         ip = packet.ip
@@ -47,8 +49,11 @@ def messages_of(packets: Iterable[Packet]) -> list[WireMessage]:
         addresses, ident, offset, begin = ip
         if offset == 0:
             message = _message_in(packet.head[begin + _UDP :], packet.arrived)
+            if message is not None and (message.sender, message.sent) in known:
+                message = None
             open_ones[addresses, ident] = message
             if message is not None:
+                known.add((message.sender, message.sent))
                 found.append(message)
         else:
             message = open_ones.get((addresses, ident))
