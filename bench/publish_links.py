@@ -102,7 +102,7 @@ def page(outcomes: Sequence[Outcome], arguments: argparse.Namespace, load: float
     yield from ("", "Periods that keep to the model:", "")
     heads: tuple[str, ...] = (
         *("link", "periods", "keep to it", "packets", "bound", "computed p50", "p99", "max"),
-        *("share", "observed p50", "p99", "max", "above"),
+        *("share", "observed p50", "p99", "max", "above", "late shaper", "in time"),
     )
     yield from markdown_lines(heads, [kept_row(each) for each in outcomes])
     yield from ("", "All periods, with the bound for the jitter and burst of the run:", "")
@@ -115,7 +115,7 @@ def page(outcomes: Sequence[Outcome], arguments: argparse.Namespace, load: float
     yield from ("", "Responses of chains in periods that keep to the model:", "")
     heads = (
         *("link, chain", "n", "bound", "observed p50", "p99", "max", "±", "above"),
-        *("late sender", "late shaper", "late receiver", "all in time"),
+        *("late sender", "late shaper", "late receiver", "in time"),
     )
     yield from markdown_lines(heads, [row for each in outcomes for row in chain_rows(each)])
 
@@ -162,11 +162,16 @@ def kept_row(outcome: Outcome) -> list[str]:
     ]
     computed = [outcome.computed[each] - outcome.packets[each].arrived for each in waited]
     observed = [outcome.packets[each].left - outcome.packets[each].arrived for each in waited]
+    late = [
+        packet - ideal > outcome.link.access_ms * 1e6
+        for ideal, packet in zip(computed, observed, strict=True)
+        if packet > bound
+    ]
     return [
         label(outcome),
         *(str(len(periods)), str(sum(each.keeps_the_model for each in periods))),
         *(str(len(numbers)), ms(bound), *three(computed), f"{max(computed) / bound:.2f}"),
-        *(*three(observed), str(sum(each > bound for each in observed))),
+        *(*three(observed), str(len(late)), str(sum(late)), str(len(late) - sum(late))),
     ]
 
 
