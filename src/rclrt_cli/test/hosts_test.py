@@ -50,6 +50,16 @@ def test_the_document_has_the_links_and_the_error_of_the_clocks(
     assert parts == pytest.approx(obstacle["bound_ms"])
 
 
+def test_how_late_a_shaper_sends_is_an_assumption_where_there_is_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for app, has_shaper in ((EXAMPLE, True), (EXAMPLE.with_name("app.yaml"), False)):
+        main(["analyze", str(app), "--dispatch-us", "0", "--no-search"])
+        printed = capsys.readouterr().out
+        assert "link-queue: " in printed
+        assert ("link-shaper: a shaper sends a packet at most access_ms" in printed) == has_shaper
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

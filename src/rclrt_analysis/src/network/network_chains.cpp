@@ -341,11 +341,12 @@ std::vector<Assumption> link_assumptions(const model::Application& application) 
     return {};
   }
   const bool crosses = !model::link_messages(application).empty();
+  const bool is_shaped = std::ranges::any_of(
+      application.links, [](const auto& link) { return link.shaper.has_value(); });
   const std::vector<Assumption> all = {
       {"link-rate",
        "links transmit at no less than their stated rates, in each direction by itself, and lose "
-       "no "
-       "packet"},
+       "no packet"},
       {"link-traffic",
        "links carry nothing but the messages of the application and the stated cross_traffic, to "
        "which acknowledgements, heartbeats and discovery belong"},
@@ -353,13 +354,16 @@ std::vector<Assumption> link_assumptions(const model::Application& application) 
       {"link-queue",
        "packets of one direction wait in one queue; behind a shaper, no more than one packet "
        "waits"},
+      {"link-shaper",
+       "a shaper sends a packet at most access_ms after its tokens are there; more than once while "
+       "packets wait only if its burst holds a packet and what its rate brings in access_ms"},
       {"host-clocks",
        "the clocks of two hosts differ in rate by 100 ppm at most, and each part of a bound is in "
        "the time of its host"},
   };
   std::vector<Assumption> result;
   for (Assumption each : all) {
-    each.relevant = crosses;
+    each.relevant = crosses && (each.id != "link-shaper" || is_shaped);
     result.push_back(std::move(each));
   }
   return result;

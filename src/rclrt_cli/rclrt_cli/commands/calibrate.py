@@ -12,11 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rclrt_py.agents.connections import agent_argument, check_agents
+from rclrt_py.agents.token import VARIABLE
 from rclrt_py.arguments import seconds_argument
 from rclrt_py.bounds.machine import HOPS
 from rclrt_py.calibration.calibration import LEAST_SECONDS, Calibration, duration_s
+from rclrt_py.calibration.link_calibration import (
+    FIRST_SECONDS,
+    LinkCalibration,
+    check_peer,
+    own_name,
+)
 from rclrt_py.calibration.samples import LEAST_STALL_NS
-from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, parse_executors
 from rclrt_py.files.atomic import check_file, write_atomically
 from rclrt_py.processes.runner import find_runner
@@ -24,8 +32,11 @@ from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.terminal.progress import Progress
 from rclrt_py.terminal.table import Columns
 
+from rclrt_cli.tables import link
+
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
 MAX_MESSAGE_BYTES = 10_000_000
+DEFAULT_BYTES = 1000
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
 WIDTHS = Columns(40, *[16] * len(COLUMNS))
 FAR_ABOVE = 10
@@ -38,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help="write the overheads to this file, as JSON",
+        help="write what was measured to this file, as JSON",
     )
     parser.add_argument(
         "--seconds",
@@ -61,13 +72,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--message-bytes",
         metavar="N",
         type=int,
-        default=1000,
+        default=DEFAULT_BYTES,
         help="size of the messages in bytes; dispatch times include publishing and taking them; "
         "default 1000",
     )
 
+    parser.add_argument(
+        "--peer",
+        metavar="HOST=WHERE",
+        type=agent_argument,
+        help="measure the link to another host instead: its rate, what a message costs besides, "
+        "and losses, as an entry of `links` in an app.yaml; WHERE as in rclrt run --agent",
+    )
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        type=Path,
+        help=f"with --peer: the token of the agent (default: the environment's {VARIABLE})",
+    )
+
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.peer is not None:
+        return _run_link(arguments)
+    if arguments.token_file is not None:
+        raise BadInput("--token-file: is the token of an agent; expected --peer HOST=WHERE, too")
     executors = parse_executors(arguments.executors)
     for name in executors:
         if name not in EXECUTORS:
@@ -94,6 +123,51 @@ def run(arguments: argparse.Namespace) -> int:
         write_atomically(arguments.output, json.dumps(overheads, indent=1) + "\n")
         print(f"\n{arguments.output}")
     return EXIT_OK
+
+
+def _run_link(arguments: argparse.Namespace) -> int:
+    """Measures the link to another host."""
+    _check_link(arguments)
+    here = own_name(arguments.peer.host)
+    check_peer(arguments.peer, here)
+    token = check_agents([arguments.peer], arguments.token_file, "--peer", "rclrt calibrate")
+    program = find_runner(os.environ)
+    with StopSignals() as stop, tempfile.TemporaryDirectory(prefix="rclrt-calibrate-") as name:
+        calibration = LinkCalibration(
+            program=program,
+            directory=Path(name),
+            agent=arguments.peer,
+            token=token,
+            seconds=arguments.seconds,
+            stop=stop,
+            progress=Progress(sys.stderr, FIRST_SECONDS + arguments.seconds),
+            here=here,
+        )
+        if not calibration.measure():
+            print("rclrt: stopped before the end; nothing was written", file=sys.stderr)
+            return stop.exit_code
+    document = calibration.to_json()
+    for line in link.lines(document):
+        print(line)
+    if arguments.output:
+        write_atomically(arguments.output, json.dumps(document, indent=1) + "\n")
+        print(f"\n{arguments.output}")
+    return EXIT_OK if document["link"] else EXIT_NO
+
+
+def _check_link(arguments: argparse.Namespace) -> None:
+    """Rejects options that cannot be used for a link."""
+    if arguments.output:
+        check_file("-o", arguments.output)
+    for option, value, default in (
+        ("--executors", arguments.executors, ",".join(EXECUTORS)),
+        ("--cpu", arguments.cpu, None),
+        ("--message-bytes", arguments.message_bytes, DEFAULT_BYTES),
+    ):
+        if value != default:
+            raise BadInput(f"{option}: is for the overheads of this machine; not with --peer")
+    if arguments.seconds < LEAST_SECONDS:
+        raise BadInput(f"--seconds {arguments.seconds:g}: expected at least {LEAST_SECONDS:g}")
 
 
 def _check(arguments: argparse.Namespace, cpu: int, cpus: list[int]) -> None:

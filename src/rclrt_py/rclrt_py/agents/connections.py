@@ -66,17 +66,23 @@ def agent_argument(text: str) -> Agent:
     return Agent(host, None, command)
 
 
-def check_agents(agents: Sequence[Agent], token_file: Path | None) -> str | None:
-    """Throws BadInput if a host has two agents, or if a token is missing. Returns the token."""
+def check_agents(
+    agents: Sequence[Agent],
+    token_file: Path | None,
+    option: str = "--agent",
+    command: str = "rclrt run",
+) -> str | None:
+    """Throws BadInput if a host has two agents, or if a token is missing. Returns the token.
+    `option` and `command`: what named the agents."""
     names = [each.host for each in agents]
     for name in names:
         if names.count(name) > 1:
-            raise BadInput(f"--agent: host '{name}' has two agents; expected one")
+            raise BadInput(f"{option}: host '{name}' has two agents; expected one")
     token = read_token(token_file, os.environ)
     if token is None and any(each.address for each in agents):
         raise BadInput(
-            f"--agent with an address needs the token that the agent prints\n"
-            f"  fix: {VARIABLE}=TOKEN rclrt run ..., or --token-file FILE"
+            f"{option} with an address needs the token that the agent prints\n"
+            f"  fix: {VARIABLE}=TOKEN {command} ..., or --token-file FILE"
         )
     return token
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from rclrt_py.bounds.excesses import UNEXPLAINED, Excess, end_of, rows_above
 from rclrt_py.bounds.machine import OverheadsFile, machine_of
+from rclrt_py.bounds.over_hosts import with_places
 from rclrt_py.bounds.predicted import PredictedChain
 from rclrt_py.native import analysis
 from rclrt_py.runs.run_data import Run
@@ -27,11 +28,15 @@ class Judge:
     """Judges the runs of one application under one executor."""
 
     context: ObservationContext
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """The host of each callback. Empty: the application has no hosts."""
 
     @classmethod
     def of(cls, application: Application, executor: str, overheads: OverheadsFile | None) -> Judge:
         machine = machine_of(application, executor, overheads)
-        return cls(analysis().observation_context(application, executor, machine))
+        return cls(
+            analysis().observation_context(application, executor, machine), hosts_of(application)
+        )
 
     def judge(self, run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
         """Returns every instance above its bound, in the order of chains.csv."""
@@ -47,9 +52,20 @@ class Judge:
             [chain.limit() for chain in predicted],
             self.context,
         )
-        names = [field.name for field in fields(Excess)]
+        names = [each.name for each in fields(Excess)]
         judged = [Excess(**{name: getattr(each, name) for name in names}) for each in found]
-        return [as_kept(each, run.results.streamed) for each in judged]
+        kept = [as_kept(each, run.results.streamed) for each in judged]
+        return with_places(kept, run.instance_rows(), predicted, self.hosts)
+
+
+def hosts_of(application: Application) -> dict[str, str]:
+    """Returns the name of the host of each callback. Empty for an application without hosts."""
+    result = {}
+    for number, callback in enumerate(application.callbacks):
+        host = application.host_of(number)
+        if host is not None:
+            result[callback.id] = application.hosts[host].name
+    return result
 
 
 def as_kept(excess: Excess, streamed: Streamed | None) -> Excess:

@@ -35,16 +35,23 @@ class NotPermittedHere(Exception):
 
 
 @contextmanager
+def permitted_or_skipped() -> Iterator[None]:
+    """Skips the test if NotPermittedHere is thrown; it fails if REQUIRED is set, as continuous
+    integration does where namespaces are permitted."""
+    try:
+        yield
+    except NotPermittedHere as reason:
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(f"{REQUIRED}=1, but network namespaces are not permitted: {reason}")
+        pytest.skip(f"network namespaces are not permitted here: {reason}")
+
+
+@contextmanager
 def two_hosts() -> Iterator[TwoHosts]:
-    """Yields two hosts for a test. Where namespaces are not permitted, the test is skipped; it
-    fails if REQUIRED is set, as continuous integration does where they are."""
+    """Yields two hosts for a test. Where namespaces are not permitted, the test is skipped."""
     with ExitStack() as stack:
-        try:
+        with permitted_or_skipped():
             made = stack.enter_context(TwoHosts())
-        except NotPermittedHere as reason:
-            if os.environ.get(REQUIRED) == "1":
-                pytest.fail(f"{REQUIRED}=1, but network namespaces are not permitted: {reason}")
-            pytest.skip(f"network namespaces are not permitted here: {reason}")
         yield made
 
 
@@ -101,6 +108,15 @@ class TwoHosts:
         )
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+    def shape(self, host: str, rate_kbit: int, burst_bytes: int, limit_bytes: int) -> None:
+        """Puts the kernel's token bucket on the cable, for what the host sends. Raises
+        NotPermittedHere if the kernel has none."""
+        shaper = f"rate {rate_kbit}kbit burst {burst_bytes} limit {limit_bytes}"
+        try:
+            self.run(host, ["tc", *f"qdisc add dev cable root tbf {shaper}".split()])
+        except RuntimeError as reason:
+            raise NotPermittedHere(str(reason)) from reason
 
     def network_of(self, host: str) -> str:
         """Returns the path of the host's network namespace. A process of root may enter it."""
