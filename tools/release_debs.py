@@ -46,10 +46,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--build", action="store_true", help="build those that need no ROS")
     parser.add_argument("--in-namespace", action="store_true", help=argparse.SUPPRESS)
     stated = parser.parse_args(arguments)
-    out: Path = stated.out.absolute()
+    out: Path = stated.out.resolve()
     try:
         packages = chosen(stated.packages)
         if stated.in_namespace:
+            if Path("/proc/self/ns/mnt").samefile(f"/proc/{os.getppid()}/ns/mnt"):
+                raise Failed("--in-namespace is for this script itself: use --build")
             build_all(out, packages, stated.distro)
             return 0
         check_tools(stated.build)
@@ -57,7 +59,11 @@ def main(arguments: Sequence[str]) -> int:
             raise Failed(f"{out}: exists already; name a new directory")
         if stated.build and out.parts[1] in OVERLAID:
             raise Failed(f"{out}: is below one of /{', /'.join(OVERLAID)}; name a place elsewhere")
-        generate_all(out, packages, stated.distro, stated.os)
+        try:
+            generate_all(out, packages, stated.distro, stated.os)
+        except BaseException:
+            shutil.rmtree(out, ignore_errors=True)
+            raise
         if stated.build:
             this = [sys.executable, __file__, "--in-namespace", "--distro", stated.distro]
             run(["unshare", "--mount", *this, str(out), *stated.packages], ROOT, None)
@@ -124,9 +130,9 @@ def generate_all(out: Path, packages: Mapping[str, Package], distro: str, system
     name, _, version = system.partition(":")
     source = out / "src"
     source.mkdir(parents=True)
-    with subprocess.Popen(
-        ["git", "archive", "HEAD", "src"], cwd=ROOT, stdout=subprocess.PIPE
-    ) as git, tarfile.open(fileobj=git.stdout, mode="r|") as archive:
+    exported = out / "src.tar"
+    run(["git", "-C", str(ROOT), "archive", "-o", str(exported), "HEAD", "src"], out, None)
+    with tarfile.open(exported) as archive:
         archive.extractall(out)
     environment = write_index(out / "index", distro, name, version)
     run(["rosdep", "update", "--rosdistro", distro], out, environment)

@@ -7,93 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
+from cie_files import AGNOCAST, CURRENT, EARLY, converted, one_group, problems, settings
 from hypothesis import given
 from hypothesis import strategies as st
 from rclrt_py.errors import BadInput
 from rclrt_py.robots.cie import read_cie
-from rclrt_py.robots.from_cie import Converted, robot_from_cie
-from rclrt_py.robots.kernel_scale import KernelScale
+from rclrt_py.robots.from_cie import robot_from_cie
 from rclrt_py.testing.command import Rclrt
 
 import rclrt_model
-
-# Every section and key of the format: cie_thread_configurator of 2026.
-PARAMETERS = "@".join(
-    f"Service(/front/camera/{each})"
-    for each in ("describe_parameters", "get_parameter_types", "get_parameters", "list_parameters",
-                 "set_parameters", "set_parameters_atomically")
-)  # fmt: skip
-CURRENT = f"""\
-hardware_info:
-  cpu_family: 6
-  cpu_max_mhz: 3900.0000
-  model_name: Some(R) CPU @ 2.40GHz
-callback_groups:
-  - id: /front/camera@{PARAMETERS}@Subscription(/parameter_events)
-    affinity: ~
-    policy: SCHED_OTHER
-    nice: 0
-  - id: /front/camera@Subscription(/front/image)
-    policy: SCHED_FIFO
-    priority: 90
-    affinity: [1, 0]
-  - id: /front/camera@Timer(33333333)
-    policy: SCHED_FIFO
-    priority: 80
-    affinity:
-      - 0
-      - 1
-non_ros_threads:
-  - id: frame_grabber
-    policy: SCHED_FIFO
-    priority: 95
-    affinity: [1]
-"""
-# As the first releases wrote it: the nice value is `priority`, ids end in `@Waitable`.
-EARLY = """\
-callback_groups:
-  - id: /plan@Client(/map/get)@Timer(100000000)@Waitable@Waitable
-    affinity: ~
-    policy: SCHED_RR
-    priority: 40
-  - id: /log@Subscription(/rosout)@Waitable
-    affinity: ~
-    policy: SCHED_BATCH
-    priority: -5
-non_ros_threads:
-"""
-# agnocast_cie_thread_configurator: domains, throttling, `name` of a thread, SCHED_DEADLINE.
-AGNOCAST = """\
-rt_throttling: {runtime_us: 950000, period_us: 1000000}
-callback_groups:
-  - {id: /fuse@Subscription(/points), domain_id: 3, affinity: [2], policy: SCHED_DEADLINE,
-     runtime: 5000000, deadline: 40000000, period: 50000000}
-  - {id: /fuse@Timer(1000001), domain_id: 3, affinity: ~, policy: SCHED_DEADLINE,
-     runtime: 100000, deadline: 1000000, period: 1000001}
-  - {id: /fuse@Subscription(/pose), domain_id: 4, affinity: ~, policy: SCHED_FIFO, priority: 7}
-non_ros_threads:
-  - {name: "spin [*]", policy: SCHED_DEADLINE, runtime: 1024, deadline: 2048, period: 4096,
-     affinity: [0]}
-  - {name: middleware, policy: SCHED_OTHER, priority: 5}
-"""
-
-
-def converted(text: str, domain: int | None = None, **processes: list[str]) -> Converted:
-    return robot_from_cie(read_cie(text.encode(), "cie.yaml"), processes, domain)
-
-
-def settings(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if not line.lstrip().startswith("#")]
-
-
-def problems(text: str) -> list[str]:
-    with pytest.raises(BadInput) as error:
-        converted(text)
-    return str(error.value).splitlines()
-
-
-def one_group(*lines: str) -> str:
-    return "callback_groups:\n  - " + "\n    ".join(lines) + "\n"
 
 
 def test_groups_threads_and_their_scheduling_are_carried_over() -> None:
@@ -108,7 +30,7 @@ def test_groups_threads_and_their_scheduling_are_carried_over() -> None:
         "- {name: frame_grabber, policy: fifo, priority: 95, cpus: [1]}",
     ]
     assert [each.line for each in made.remarks] == [1, 10, 21]
-    assert [each.lost for each in made.remarks] == [True, False, False]
+    assert [each.lost for each in made.remarks] == [False, False, False]
     assert "#   model_name: Some(R) CPU @ 2.40GHz\n" in made.text
     assert "# Groups with normal scheduling, which need no entry: 1.\n" in made.text
     assert "#   90: 90\n#   80: 89\n" in made.text
@@ -191,46 +113,36 @@ def test_cpus_that_differ_within_a_process_are_not_carried_over() -> None:
     assert lost == [10, 14]
 
 
-def test_a_thread_between_two_levels_gets_the_priority_of_the_lower_one() -> None:
-    made = converted(CURRENT.replace("priority: 95", "priority: 85"))
-    assert "priority: 89, cpus: [1]}" in made.text
-    (lost,) = (each for each in made.remarks if "between those of callback groups" in each.text)
-    assert lost.lost
-
-
-@given(st.sets(st.integers(1, 99)), st.integers(1, 99))
-def test_the_scale_keeps_the_order(levels: set[int], thread: int) -> None:
-    scale = KernelScale(levels)
-    found = [scale.of_level(each) for each in sorted(levels)]
-    assert found == sorted(set(found))
-    assert all(each < scale.top <= 95 for each in found)
-    priority, in_order = scale.of_thread(thread)
-    if in_order and all(each >= 1 for each in found) and priority >= 1:
-        for level in levels:
-            there = (thread > level) - (thread < level)
-            here = (priority > scale.of_level(level)) - (priority < scale.of_level(level))
-            assert there == here
-
-
-def test_two_groups_that_no_name_tells_apart_are_not_silent() -> None:
+def test_a_period_of_0_is_the_deadline() -> None:
     made = converted(
-        "callback_groups:\n"
-        "  - {id: /a@Timer(5000000), policy: SCHED_FIFO, priority: 3}\n"
-        "  - {id: /a@Timer(5000000)@Subscription(/b), policy: SCHED_FIFO, priority: 4}\n"
-        "  - {id: /a@Timer(5000000), policy: SCHED_FIFO, priority: 5}\n"
-        "  - {id: /a, policy: SCHED_FIFO, priority: 6}\n"
+        one_group(
+            "id: /a@Timer(5000000)",
+            "policy: SCHED_DEADLINE",
+            "runtime: 2000",
+            "deadline: 4000",
+            "period: 0",
+        )
     )
-    assert settings(made.text)[3:] == [
-        "- {node: /a, timer_period_ms: 5, whole_group: true, priority: 3}",
-        "- {node: /a, subscription: /b, whole_group: true, priority: 4}",
-    ]
-    assert [(each.line, each.lost) for each in made.remarks] == [(2, False), (4, True), (5, True)]
+    assert "runtime_ms: 0.002, deadline_ms: 0.004, period_ms: 0.004" in made.text
+
+
+@pytest.mark.parametrize("breaker", ["\u2028", "\u2029", "\u0085"])
+def test_no_character_of_the_file_ends_a_comment(breaker: str) -> None:
+    made = converted(
+        f'hardware_info: {{"a": "x{breaker}write_priorities: /evil"}}\n'.replace(
+            breaker, f"\\u{ord(breaker):04x}"
+        )
+        + "callback_groups: []\n"
+    )
+    assert breaker not in made.text
+    assert "write_priorities" not in " ".join(settings(made.text))
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("[1, 2]", "cie.yaml:1:1: the file is a list; expected callback_groups: and non_ros"),
+        ("", "cie.yaml: is empty; expected callback_groups: and non_ros_threads:"),
         ("a: 1\n", "cie.yaml:1:1: the file has neither callback_groups nor non_ros_threads;"),
         ("callback_groups: 3\n", "cie.yaml:1:18: callback_groups is '3'; expected a list"),
         ("callback_groups: [3]\n", "cie.yaml:1:19: the entry is '3'; expected a mapping"),
@@ -354,15 +266,17 @@ def test_the_command_writes_the_file_and_says_what_is_lost(rclrt: Rclrt, tmp_pat
     source, out = tmp_path / "cie.yaml", tmp_path / "robot.yaml"
     source.write_text(CURRENT)
     answer = rclrt("robot", "import", source, "-o", out)
-    assert answer.code == 1
-    assert answer.out == f"{out}: groups: 3, other threads: 1, settings not carried over: 1\n"
-    assert f"{source}:1:1: not carried over: hardware_info" in answer.err
+    assert answer.code == 0
+    assert answer.out == f"{out}: groups: 3, other threads: 1\n"
+    assert f"{source}:1:1: note: hardware_info becomes a comment" in answer.err
     assert out.read_text() == robot_from_cie(read_cie(CURRENT.encode(), str(source)), {}).text
     again = rclrt("robot", "import", source, "-o", out)
     assert again.code == 2
     assert f"-o {out}: exists already, and is not overwritten" in again.err
-    source.write_text(CURRENT[CURRENT.index("callback_groups") :])
-    assert rclrt("robot", "import", source, "-o", "-").code == 0
+    source.write_text(CURRENT.replace("SCHED_FIFO", "SCHED_RR"))
+    lossy = rclrt("robot", "import", source, "-o", "-")
+    assert lossy.code == 1
+    assert f"{source}:10:5: not carried over: SCHED_RR is SCHED_FIFO here" in lossy.err
 
 
 @pytest.mark.parametrize(
@@ -374,7 +288,7 @@ def test_the_command_writes_the_file_and_says_what_is_lost(rclrt: Rclrt, tmp_pat
         (["cie.yaml", "-o", "new.yaml", "--process", "a=/x,"], "'a=/x,' is no process;"),
         (
             ["cie.yaml", "-o", "new.yaml", "--process", "a=/x", "--process", "b=/x"],
-            "--process b: '/x' is also in process a",
+            "--process b: '/x' is in process a already",
         ),
         (["cie.yaml", "-o", "new.yaml", "--domain", "233"], "'233' is no ROS domain; expected"),
         (["broken.yaml", "-o", "new.yaml"], "broken.yaml:2:5: the entry has no policy"),

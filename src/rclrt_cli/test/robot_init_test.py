@@ -58,7 +58,7 @@ node.create_subscription(String, "/goal", lambda _: None, 10)
 publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
 values = {"priority": 7, "deadline_ms": "5.000", "limit_of": "response"}
 array = DiagnosticArray(status=[
-    DiagnosticStatus(name=f"rclrt: process here {os.getpid()}"),
+    DiagnosticStatus(name=f"rclrt: process {os.uname().nodename} {os.getpid()}"),
     DiagnosticStatus(name="rclrt: /arm/controller group 1 timer 0",
                      values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])])
 node.create_timer(0.05, lambda: publisher.publish(array))
@@ -166,30 +166,64 @@ def test_a_monitor_of_another_shape_or_with_wild_names_adds_nothing() -> None:
     assert graph.monitored == {}
     take_diagnostics(
         [
-            status("rclrt: process here 7"),
+            status(f"rclrt: process {os.uname().nodename} 7"),
             status("rclrt: /a timer 0\n- evil", priority="1"),
             status("rclrt: /a} timer 0", priority="1"),
             status("rclrt: /a timer 0", priority="1e9"),
             status("rclrt: /a timer 1", priority="-1"),
             status("rclrt: /a timer 2", priority="5", deadline_ms="nan, evil"),
             status("rclrt: /a timer 3 progress", priority="5"),
+            status("rclrt: foo timer 0", priority="5"),
+            status("rclrt: /a timer 4000000", priority="5"),
+            status("rclrt: /a timer /x", priority="5"),
+            status("rclrt: /a subscription x", priority="5"),
+            status("rclrt: /a timer 4", priority="1000001"),
         ],
         graph,
     )
     assert graph.monitored == {7: {("/a", Entity("timer", "2")): Monitored(5)}}
+    take_diagnostics([status("rclrt: process elsewhere 8"), status("rclrt: /a timer 0")], graph)
+    assert list(graph.monitored) == [7]
+    late = status("rclrt: /a timer 5", priority="5", deadline_ms="9999999")
+    take_diagnostics([status(f"rclrt: process {os.uname().nodename} 9"), late], graph)
+    assert graph.monitored[9] == {("/a", Entity("timer", "5")): Monitored(5)}
 
 
 @pytest.mark.parametrize(
     "name",
-    ["*", "a]b", "[x", "back\\slash", "middleware", "yes", "quote\"'", "# no", "\x1b[2J", ""],
+    [
+        "*",
+        "a]b",
+        "[x",
+        "back\\slash",
+        "middleware",
+        "yes",
+        "quote\"'",
+        "# no",
+        "\x1b[2J",
+        "",
+        "\N{GRINNING FACE}",
+        "x\u2028write_priorities: /evil",
+    ],
 )
 def test_any_name_of_a_thread_or_program_gives_a_valid_file(name: str) -> None:
     text = first_file(
         [process(thread(name), command=(name, "\n- x")), process(thread("b"))], Graph()
     )
     assert rclrt_model.robot_warnings(text, host=True) is not None
+    assert not any(line.lstrip().startswith("write_priorities") for line in text.splitlines())
     assert text.isprintable() or set(text) - {"\n"} == {c for c in text if c.isprintable()}
     assert pattern_of("middleware") == '"[m]iddleware"'
+
+
+def test_a_process_that_runs_rclrt_and_threads_without_a_usable_name_have_a_remark() -> None:
+    text = first_file(
+        [process(thread("executor L1"), thread("cut\N{REPLACEMENT CHARACTER}"))], Graph()
+    )
+    assert "# This process runs rclrt already." in text
+    assert "# Threads that no name identifies; state a rule by library or function:\n" in text
+    assert rules(text) == []
+    assert "runs rclrt" not in first_file([process(thread("a"))], Graph())
 
 
 def test_names_of_processes_are_valid_and_different() -> None:
@@ -299,6 +333,12 @@ def test_threads_are_read_with_the_scheduling_that_the_kernel_has() -> None:
     assert (only.name, only.scheduling.policy, only.scheduling.nice) == ("sleep", "SCHED_OTHER", 4)
     sleeping.wait()
     assert read_process(sleeping.pid) is None
+
+
+def test_a_name_that_is_too_long_is_bad_input(rclrt: Rclrt, tmp_path: Path) -> None:
+    answer = rclrt("robot", "init", "-o", tmp_path / ("a" * 300))
+    assert answer.code == 2
+    assert "File name too long" in answer.err
 
 
 def test_a_process_that_does_not_exist_is_bad_input(rclrt: Rclrt, tmp_path: Path) -> None:

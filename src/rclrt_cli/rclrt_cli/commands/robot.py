@@ -5,13 +5,15 @@ callback_isolated_executor."""
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from rclrt_py.arguments import seconds_argument, whole_number
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed
-from rclrt_py.files.atomic import STANDARD_OUTPUT, check_file, write_output
+from rclrt_py.files.atomic import STANDARD_OUTPUT, check_file, write_atomically, write_output
 from rclrt_py.native import read_input
 from rclrt_py.robots.cie import read_cie
 from rclrt_py.robots.first_file import first_file
@@ -107,7 +109,7 @@ def _init(arguments: argparse.Namespace) -> int:
         return EXIT_NO
     graph = read_graph(arguments.seconds)
     processes = _read_processes(arguments.pid, pids)
-    write_output(arguments.out, first_file(processes, graph))
+    _write_new(arguments.out, first_file(processes, graph))
     if graph.problem:
         print(f"rclrt: the ROS graph was not read: {graph.problem}", file=sys.stderr)
     if arguments.out != STANDARD_OUTPUT:
@@ -139,12 +141,12 @@ def _import(arguments: argparse.Namespace) -> int:
             raise BadInput(f"--process {name}: is stated twice; name all of its nodes at once")
         for each in members:
             if each in placed:
-                raise BadInput(f"--process {name}: '{each}' is also in process {placed[each]}")
+                raise BadInput(f"--process {name}: '{each}' is in process {placed[each]} already")
             placed[each] = name
         processes[name] = members
     file = read_cie(read_input(arguments.file), str(arguments.file))
     converted = robot_from_cie(file, processes, arguments.domain)
-    write_output(arguments.out, converted.text)
+    _write_new(arguments.out, converted.text)
     for remark in converted.remarks:
         print(remark.located(str(arguments.file)), file=sys.stderr)
     for warning in converted.warnings:
@@ -161,9 +163,23 @@ def _import(arguments: argparse.Namespace) -> int:
 def _check_new(path: Path) -> None:
     if path == STANDARD_OUTPUT:
         return
+    check_file("-o", path)
     if path.exists() or path.is_symlink():
         raise BadInput(f"-o {path}: exists already, and is not overwritten; name a new file")
-    check_file("-o", path)
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Writes a file that does not exist, complete or not at all."""
+    if path == STANDARD_OUTPUT:
+        write_output(path, text)
+        return
+    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".rclrt_robot.") as folder:
+        made = Path(folder) / "robot.yaml"
+        write_atomically(made, text)
+        try:
+            os.link(made, path)
+        except FileExistsError as error:
+            raise BadInput(f"-o {path}: exists already, and is not overwritten") from error
 
 
 def _process(text: str) -> tuple[str, list[str]]:

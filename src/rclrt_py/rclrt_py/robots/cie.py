@@ -82,6 +82,8 @@ def read_cie(text: bytes, name: str) -> CieFile:
     """Reads a file from its bytes. Throws BadInput with every mistake and its place."""
     if len(text) > LARGEST:
         raise BadInput(f"{name}: larger than {LARGEST >> 20} MiB; expected a configuration")
+    if not text.strip():
+        raise BadInput(f"{name}: is empty; expected callback_groups: and non_ros_threads:")
     try:
         source = YamlText(text.decode("utf-8"), name)
     except UnicodeDecodeError as error:
@@ -95,7 +97,22 @@ def read_cie(text: bytes, name: str) -> CieFile:
         _read_sections(file, source.root)
     if file.remarks.has_problems:
         file.remarks.raise_problems()
+    file.groups = _last_of_each(file, file.groups)
+    file.threads = _last_of_each(file, file.threads)
     return file
+
+
+def _last_of_each(file: CieFile, threads: list[CieThread]) -> list[CieThread]:
+    """Returns the entries without those for which a later one has the same id."""
+    last = {(each.domain, each.node, each.callbacks, each.name): each for each in threads}
+    kept = {id(each) for each in last.values()}
+    for each in threads:
+        if id(each) not in kept:
+            file.remarks.note(
+                each.at,
+                "a later entry has the same id, and callback_isolated_executor uses only the last",
+            )
+    return [each for each in threads if id(each) in kept]
 
 
 def _read_sections(file: CieFile, root: Span) -> None:
@@ -135,10 +152,10 @@ def _read_hardware(file: CieFile, key: Span, value: Span) -> None:
     elif not _is_null(value):
         file.remarks.wrong_value(value, "hardware_info", "a mapping")
         return
-    file.remarks.lost(
+    file.remarks.note(
         key,
-        "hardware_info is not compared with the machine: a robot.yaml is read on any; calibrated "
-        "overheads and recordings name their machine",
+        "hardware_info becomes a comment: a robot.yaml is read on any machine; calibrated "
+        "overheads and recordings name theirs",
     )
 
 
@@ -169,8 +186,10 @@ def _read_values(remarks: Remarks, item: Span, thread: CieThread) -> None:
         used = ("runtime", "deadline", "period")
         times = [
             _number(remarks, item, key, SHORTEST_RUNTIME_NS, LONGEST_NS, "nanoseconds")
-            for key in used
+            for key in used[:2]
         ]
+        # The kernel takes a period of 0 for the deadline (sched_setattr(2)).
+        times.append(_number(remarks, item, "period", 0, LONGEST_NS, "nanoseconds") or times[1])
         thread.runtime_ns, thread.deadline_ns, thread.period_ns = times
         if 0 not in times and not times[0] <= times[1] <= times[2]:
             remarks.problem(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -18,6 +19,8 @@ OWN_THREADS = ("executor ", "rclrt ")
 FAST_DDS_THREADS = "dds."
 """Beginning of the names of Fast DDS's threads. The rest, as a port, differs from run to run."""
 HIGHEST_OF_RULES = 98
+NOT_UTF_8 = "\N{REPLACEMENT CHARACTER}"
+"""In place of bytes of a name that are no UTF-8. The kernel may cut a name within a character."""
 INDEXED = ("timer", "waitable")
 WIDTH = 100
 
@@ -79,15 +82,16 @@ def _head(
     lines = _comment(
         f"Found on this host by rclrt robot init: processes: {len(processes)}, "
         f"threads: {threads}, nodes: {len(graph.nodes)}. "
-        "As it is, the file changes nothing: threads keep their scheduling, and callbacks below "
-        "priority 1 have normal scheduling. Give a priority of 1 or more to the urgent callbacks; "
+        "As it is, threads keep their scheduling, and callbacks below priority 1 have normal "
+        "scheduling. Give a priority of 1 or more to the urgent callbacks; "
         "docs/reference/robot-yaml.md explains each key."
     )
     if graph.problem:
         lines += _comment(f"The ROS graph was not read: {graph.problem}.")
     else:
         lines += _comment(
-            "The ROS graph has no timers and no callback groups. With the line write_priorities, "
+            f"Nodes are those of the ROS domain {os.environ.get('ROS_DOMAIN_ID') or 0}. The ROS "
+            "graph has no timers and no callback groups. With the line write_priorities, "
             "the container writes every callback with its group to that file."
         )
     missing = sorted(set(graph.nodes) - known)
@@ -115,6 +119,12 @@ def _process_lines(
         lines.append("callbacks:")
     lines += entries or ["# No node of this process is known."]
     lines += _thread_lines(process.threads, cpus)
+    if monitored or any(each.name.startswith(OWN_THREADS) for each in process.threads):
+        lines += _comment(
+            "This process runs rclrt already. Its executor, memory, monitor and recording cannot "
+            "be seen from outside, and its callbacks without a deadline have priorities, too: keep "
+            "its own robot.yaml, and take from this file what that one lacks."
+        )
     lines.append("# write_priorities: found.yaml")
     return lines
 
@@ -125,7 +135,7 @@ def _entries(node: str, graph: Graph, monitored: dict[Entity, Monitored]) -> lis
     for entity, each in sorted(monitored.items(), key=lambda item: item[0]):
         group = f", group: {entity.group}" if entity.group or entity.kind in INDEXED else ""
         limit = ""
-        if each.deadline_ms and float(each.deadline_ms) > 0:
+        if each.deadline_ms:
             may_age = entity.kind in ("subscription", "timer")
             if not each.is_age or may_age:
                 limit = f", {'max_age_ms' if each.is_age else 'deadline_ms'}: {each.deadline_ms}"
@@ -150,11 +160,13 @@ def _thread_lines(threads: Iterable[FoundThread], cpus: tuple[int, ...]) -> list
             middleware.append(name)
             name = FAST_DDS_THREADS
         by_name.setdefault(name, []).append(thread.scheduling)
-    own, rules = [], []
+    own, nameless, rules = list[str](), list[str](), list[str]()
     for name, found in by_name.items():
         remark = f"{len(found)} thread{'' if len(found) == 1 else 's'}: {_words(found, cpus)}"
-        if name.startswith(OWN_THREADS) or not name:
-            own.append(f"#   {clean(name) or 'without a name'}: {remark}")
+        if name.startswith(OWN_THREADS):
+            own.append(f"#   {clean(name)}: {remark}")
+        elif not name or NOT_UTF_8 in name:
+            nameless.append(f"#   {clean(name) or 'an empty name'}: {remark}")
         elif name == FAST_DDS_THREADS:
             names = ", ".join(dict.fromkeys(map(clean, middleware)))
             rules.append(f"  - {{name: {MIDDLEWARE}, {_rule(found, cpus)}}}  # {remark} ({names})")
@@ -162,9 +174,11 @@ def _thread_lines(threads: Iterable[FoundThread], cpus: tuple[int, ...]) -> list
             rules.append(f"  - {{name: {pattern_of(name)}, {_rule(found, cpus)}}}  # {remark}")
     lines = ["threads:", *rules] if rules else []
     if own:
+        lines += ["# Threads of rclrt, which have the scheduling of the executor:", *own]
+    if nameless:
         lines += [
-            "# Threads without a rule; those of rclrt have the scheduling of the executor:",
-            *own,
+            "# Threads that no name identifies; state a rule by library or function:",
+            *nameless,
         ]
     return lines
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +11,7 @@ from rclrt_py.native import model
 from rclrt_py.robots.cie import DEADLINE, REAL_TIME, CieCallback, CieFile, CieThread
 from rclrt_py.robots.graph import is_of_every_node
 from rclrt_py.robots.kernel_scale import KernelScale
-from rclrt_py.robots.names import NAME_LENGTH, as_yaml, pattern_of
+from rclrt_py.robots.names import NAME_LENGTH, as_yaml, cut, pattern_of
 from rclrt_py.robots.remarks import Remark
 from rclrt_py.text import clean, exact
 
@@ -50,6 +49,12 @@ def robot_from_cie(
     """
     groups = _of_domain(file, domain)
     scale = KernelScale(each.priority for each in groups if each.policy in REAL_TIME)
+    if not scale.fits:
+        raise BadInput(
+            f"{file.remarks.source.name}: the callback groups have {len(scale.levels)} different "
+            f"priorities of SCHED_FIFO; expected at most {scale.top - 1}, because the levels of an "
+            f"executor are below its top_priority, here {scale.top}"
+        )
     parts = _placed(file, groups, processes)
     names = _names_of(file, groups)
     lines: list[str] = []
@@ -129,56 +134,61 @@ def _placed(
     return list(parts.values())
 
 
-def _names_of(file: CieFile, groups: list[CieThread]) -> dict[int, CieCallback]:
-    """Returns the callback by which the entry of each group names it, by the identity of the group.
-    Groups that no callback identifies are not in it."""
-    count = Counter((each.node, own) for each in groups for own in set(each.callbacks))
-    result: dict[int, CieCallback] = {}
-    used: dict[tuple[str, CieCallback], CieThread] = {}
+@dataclass(frozen=True)
+class _Names:
+    """The callback by which an entry names each group, by the identity of the group."""
+
+    own: dict[int, CieCallback]
+    """A callback that only this group has."""
+    shared: dict[int, CieCallback]
+    """A callback that other groups have, too. Their entries come later, and count there."""
+    overriding: set[int]
+    """Groups that need an entry because a shared name is also theirs."""
+
+
+def _names_of(file: CieFile, groups: list[CieThread]) -> _Names:
+    holders: dict[tuple[str, CieCallback], list[CieThread]] = {}
+    for group in groups:
+        for each in dict.fromkeys(filter(_can_name, group.callbacks)):
+            holders.setdefault((group.node, each), []).append(group)
+    names = _Names({}, {}, set())
     for group in groups:
         candidates = sorted(
-            dict.fromkeys(each for each in group.callbacks if _can_name(each)),
-            key=lambda each: (
-                count[group.node, each] > 1,
-                is_of_every_node(group.node, each.kind, each.name),
-            ),
+            filter(_can_name, group.callbacks),
+            key=lambda each: is_of_every_node(group.node, each.kind, each.name),
         )
-        free = next((each for each in candidates if (group.node, each) not in used), None)
-        if free is not None:
-            used[group.node, free] = group
-            result[id(group)] = free
-            if count[group.node, free] > 1 and not group.is_default:
-                file.remarks.note(
-                    group.at,
-                    f"another group of {group.node} also has {_in_words(free)}: the entry applies "
-                    "to both groups",
-                )
-        elif not group.is_default:
+        for each in candidates:
+            if len(holders[group.node, each]) == 1:
+                names.own.setdefault(id(group), each)
+    for group in groups:
+        if group.is_default or id(group) in names.own:
+            continue
+        for each in filter(_can_name, group.callbacks):
+            others = [other for other in holders[group.node, each] if other is not group]
+            if all(id(other) in names.own for other in others):
+                names.shared[id(group)] = each
+                names.overriding.update(map(id, others))
+                break
+        else:
             file.remarks.lost(
                 group.at,
                 f"nothing in the id identifies this group of {group.node} alone; state its "
-                f"settings by 'group: N', or by an index (`rclrt robot init` finds them)",
+                "settings by 'group: N', with the numbers that write_priorities writes",
             )
-    return result
+    return names
 
 
 def _can_name(callback: CieCallback) -> bool:
     return callback.kind != "timer" or 0 < callback.period_ns <= 3_600_000_000_000
 
 
-def _in_words(callback: CieCallback) -> str:
-    if callback.kind == "timer":
-        return f"a timer of {exact(callback.period_ns / 1e6)} ms"
-    return f"{callback.kind} {callback.name}"
-
-
-def _process_lines(
-    file: CieFile, part: _Process, scale: KernelScale, names: Mapping[int, CieCallback]
-) -> list[str]:
+def _process_lines(file: CieFile, part: _Process, scale: KernelScale, names: _Names) -> list[str]:
     reserved: list[CieThread] = []
+    first: list[str] = []
     entries: list[str] = []
     for group in part.groups:
-        if id(group) not in names:
+        named = names.own.get(id(group)) or names.shared.get(id(group))
+        if named is None:
             continue
         if group.policy in REAL_TIME:
             priority = group.priority
@@ -186,25 +196,45 @@ def _process_lines(
             reserved.append(group)
             priority = FIRST_RESERVED_LEVEL - 1 + len(reserved)
         else:
+            priority = 0
             _note_time_sharing(file, group)
-            continue
         if group.policy == "SCHED_RR":
             file.remarks.lost(
                 group.at,
                 "SCHED_RR is SCHED_FIFO here: at one priority, callbacks run in the order of their "
                 "releases, without time slices",
             )
-        entries.append(_entry(group, names[id(group)], priority))
-    executor = _executor(file, part, scale, reserved)
-    lines = [f"executor: {executor}\n"]
-    if entries:
-        lines += ["callbacks:\n", *entries]
-    rules = [_rule(file, thread, scale) for thread in part.threads]
+        if priority > 0 or id(group) in names.overriding:
+            lines = entries if id(group) in names.own else first
+            lines.append(_entry(group, named, priority))
+    lines = [f"executor: {_executor(file, part, scale, reserved)}\n"]
+    if first or entries:
+        lines += ["callbacks:\n", *first, *entries]
+    rules = _rules(file, part, scale)
     if rules:
         lines += ["threads:\n", *rules]
     if not part.name:
         return lines
     return [f"  - name: {as_yaml(part.name)}\n", *(f"    {line}" for line in lines)]
+
+
+def _rules(file: CieFile, part: _Process, scale: KernelScale) -> list[str]:
+    """Returns the rules of the threads without ROS. The kernel keeps the beginning of a name only,
+    so names may be equal there."""
+    rules: list[str] = []
+    lines: dict[str, int] = {}
+    for thread in part.threads:
+        name = cut(thread.name)
+        if name in lines:
+            file.remarks.lost(
+                thread.at,
+                f"the kernel keeps {NAME_LENGTH} bytes of a name; in these it is that of "
+                f"line {lines[name]}; state a rule by its function",
+            )
+            continue
+        lines[name] = file.remarks.line(thread.at)
+        rules.append(_rule(file, thread, scale))
+    return rules
 
 
 def _note_time_sharing(file: CieFile, group: CieThread) -> None:
@@ -280,7 +310,7 @@ def _times(thread: CieThread) -> str:
 def _rule(file: CieFile, thread: CieThread, scale: KernelScale) -> str:
     file.remarks.note(
         thread.at,
-        f"the rule is for the thread that the kernel knows as '{thread.name[:NAME_LENGTH]}': let "
+        f"the rule is for the thread that the kernel knows as '{cut(thread.name)}': let "
         "the thread call pthread_setname_np, which spawn_non_ros2_thread does not, or state its "
         "function in the rule",
     )
@@ -292,8 +322,8 @@ def _rule(file: CieFile, thread: CieThread, scale: KernelScale) -> str:
         if not in_order:
             file.remarks.lost(
                 thread.at,
-                f"priority {thread.priority} is between those of callback groups, where the levels "
-                f"of an executor leave none: the thread gets {priority}, that of the lower group",
+                f"priority {thread.priority} is between or below those of callback groups, where "
+                f"the levels of an executor leave none: the thread gets {priority}",
             )
     elif thread.policy == DEADLINE:
         settings += ["policy: deadline", _times(thread)]

@@ -18,7 +18,10 @@ PLACE = re.compile(
     r" (?P<kind>timer|subscription|service|client|waitable) (?P<name>[A-Za-z0-9_/]+)",
     re.ASCII,
 )
-PROCESS = re.compile(r"rclrt: process \S+ (\d{1,9})", re.ASCII)
+PROCESS = re.compile(r"rclrt: process (\S+) (\d{1,9})", re.ASCII)
+HIGHEST_NUMBER = 1_000_000
+LONGEST_MS = 3_600_000
+"""The highest index and priority, and the longest time, of a robot.yaml."""
 EVERY_NODE = frozenset(
     {
         "describe_parameters",
@@ -115,26 +118,44 @@ def _listen(node: Any, graph: Graph) -> None:
 
 
 def take_diagnostics(statuses: Any, graph: Graph) -> None:
-    """Takes what one message of a monitor says about its process and callbacks."""
+    """Takes the values of one message: those that a monitor of a process on this host publishes and
+    a robot.yaml can state. Any program may publish there."""
     pid = 0
     found: dict[tuple[str, Entity], Monitored] = {}
     for status in statuses:
         name = str(status.name)
-        if process := PROCESS.fullmatch(name):
-            pid = int(process[1])
-        elif place := PLACE.fullmatch(name):
+        process, place = PROCESS.fullmatch(name), PLACE.fullmatch(name)
+        if process and process[1] == os.uname().nodename:
+            pid = int(process[2])
+        elif place and (entity := _entity(place)):
             values = {str(each.key): str(each.value) for each in status.values}
-            entity = Entity(place["kind"], place["name"], int(place["group"] or 0))
-            with suppress(ValueError):
-                priority = int(values.get("priority", ""))
-                if 0 <= priority <= 1_000_000:
-                    limit = values.get("deadline_ms", "")
-                    is_time = re.fullmatch(r"\d{1,7}(\.\d{1,6})?", limit, re.ASCII) is not None
-                    found[place["node"], entity] = Monitored(
-                        priority, limit if is_time else "", values.get("limit_of") == "age"
-                    )
+            if (monitored := _monitored(values)) is not None:
+                found[place["node"], entity] = monitored
     if pid:
         graph.monitored.setdefault(pid, {}).update(found)
+
+
+def _entity(place: re.Match[str]) -> Entity | None:
+    """Returns the callback of a status. None: no callback has such names."""
+    name, group = place["name"], int(place["group"] or 0)
+    if place["kind"] in ("timer", "waitable"):
+        fits = name.isdigit() and len(name) <= 7 and int(name) <= HIGHEST_NUMBER
+        name = str(int(name)) if fits else name
+    else:
+        fits = NAME.fullmatch(name) is not None
+    if not fits or not NAME.fullmatch(place["node"]):
+        return None
+    return Entity(place["kind"], name, group)
+
+
+def _monitored(values: dict[str, str]) -> Monitored | None:
+    priority, limit = values.get("priority", ""), values.get("deadline_ms", "")
+    if not re.fullmatch(r"\d{1,7}", priority, re.ASCII) or int(priority) > HIGHEST_NUMBER:
+        return None
+    is_time = re.fullmatch(r"\d{1,7}(\.\d{1,6})?", limit, re.ASCII) is not None
+    if not is_time or not 0 < float(limit) <= LONGEST_MS:
+        limit = ""
+    return Monitored(int(priority), limit, values.get("limit_of") == "age")
 
 
 def _read_nodes(node: Any, graph: Graph) -> None:
@@ -170,8 +191,10 @@ def is_of_every_node(node: str, kind: str, name: str) -> bool:
     if kind == "subscription":
         return name == PARAMETER_EVENTS or "/_action/" in name
     if kind == "service":
-        return "/_action/" in name or (
-            name.startswith(f"{node}/") and name[len(node) + 1 :] in EVERY_NODE
+        return (
+            "/_action/" in name
+            or name.startswith(f"{node}/_container/")
+            or (name.startswith(f"{node}/") and name[len(node) + 1 :] in EVERY_NODE)
         )
     return "/_action/" in name
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Container
 
 NAME_LENGTH = 15
-"""Characters of a thread's name that the kernel keeps."""
+"""Bytes of a thread's name that the kernel keeps."""
 MIDDLEWARE = "middleware"
 """The word for all threads of the middleware that runs."""
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*", re.ASCII)
@@ -18,13 +18,23 @@ WORDS = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
 
 def as_yaml(text: str) -> str:
     """Returns a text as a scalar of YAML, in quotes where that is necessary."""
-    return text if PLAIN.fullmatch(text) and text.lower() not in WORDS else json.dumps(text)
+    if PLAIN.fullmatch(text) and text.lower() not in WORDS:
+        return text
+    return "".join(
+        each if each.isprintable() else f"\\U{ord(each):08x}"
+        for each in json.dumps(text, ensure_ascii=False)
+    )
+
+
+def cut(name: str) -> str:
+    """Returns as much of a thread's name as the kernel keeps."""
+    return name.encode()[:NAME_LENGTH].decode(errors="ignore")
 
 
 def pattern_of(name: str) -> str:
     """Returns a thread's name as a pattern of fnmatch(3) that matches only this name, as a text of
     YAML."""
-    plain = re.sub(r"([*?\[\\])", r"\\\1", name[:NAME_LENGTH])
+    plain = re.sub(r"([*?\[\\])", r"\\\1", cut(name))
     if plain == MIDDLEWARE:
         plain = f"[{plain[0]}]{plain[1:]}"
     return as_yaml(plain)

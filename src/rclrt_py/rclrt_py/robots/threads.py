@@ -14,6 +14,8 @@ from pathlib import Path
 PROC = Path("/proc")
 RCL = "/librcl.so"
 """Every client library of ROS 2 maps this library."""
+OF_ROS2_COMMAND = b"ros2cli"
+"""A word in the command line of the daemon of the command ros2."""
 POLICIES = {0: "SCHED_OTHER", 1: "SCHED_FIFO", 2: "SCHED_RR", 3: "SCHED_BATCH", 5: "SCHED_IDLE",
             6: "SCHED_DEADLINE"}  # fmt: skip
 RESET_ON_FORK = 0x40000000
@@ -58,13 +60,15 @@ class FoundProcess:
 
 
 def ros_processes() -> tuple[list[int], int]:
-    """Returns the processes of this host that have loaded ROS 2, without this one; and the number
-    of processes of other users, of which that is not visible."""
+    """Returns the processes of this host that have loaded ROS 2, without this one and the daemon of
+    the command ros2; and the number of processes of other users, of which that is not visible."""
     found, hidden = [], 0
     for entry in PROC.iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
+            if OF_ROS2_COMMAND in (entry / "cmdline").read_bytes():
+                continue
             with (entry / "maps").open("rb") as maps:
                 if any(RCL.encode() in line for line in maps):
                     found.append(int(entry.name))
