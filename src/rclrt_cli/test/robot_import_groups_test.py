@@ -107,6 +107,16 @@ def test_more_levels_than_the_kernel_has_are_an_error_of_the_file() -> None:
     ]
 
 
+def test_a_name_that_the_kernel_cuts_within_a_character_is_matched_by_its_beginning() -> None:
+    made = converted("non_ros_threads: [{id: éééééééé, policy: SCHED_FIFO, priority: 99}]\n")
+    assert settings(made.text)[2:] == [
+        "threads:",
+        '- {name: "ééééééé*", policy: fifo, priority: 98}',
+    ]
+    (lost,) = (each.text for each in made.remarks if each.lost)
+    assert lost == "priority 99: the highest priority of a rule is lower; the thread gets 98"
+
+
 def test_names_that_the_kernel_cuts_to_one_are_not_silent() -> None:
     made = converted(
         "non_ros_threads:\n"

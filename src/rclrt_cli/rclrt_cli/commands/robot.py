@@ -5,15 +5,13 @@ callback_isolated_executor."""
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 from rclrt_py.arguments import seconds_argument, whole_number
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed
-from rclrt_py.files.atomic import STANDARD_OUTPUT, check_file, write_atomically, write_output
+from rclrt_py.files.atomic import STANDARD_OUTPUT, check_file, write_new, write_output
 from rclrt_py.native import read_input
 from rclrt_py.robots.cie import read_cie
 from rclrt_py.robots.first_file import first_file
@@ -169,17 +167,10 @@ def _check_new(path: Path) -> None:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Writes a file that does not exist, complete or not at all."""
     if path == STANDARD_OUTPUT:
         write_output(path, text)
-        return
-    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".rclrt_robot.") as folder:
-        made = Path(folder) / "robot.yaml"
-        write_atomically(made, text)
-        try:
-            os.link(made, path)
-        except FileExistsError as error:
-            raise BadInput(f"-o {path}: exists already, and is not overwritten") from error
+    else:
+        write_new(path, text)
 
 
 def _process(text: str) -> tuple[str, list[str]]:

@@ -320,10 +320,14 @@ def _rule(file: CieFile, thread: CieThread, scale: KernelScale) -> str:
         settings.append(f"policy: {'fifo' if thread.policy == 'SCHED_FIFO' else 'rr'}")
         settings.append(f"priority: {priority}")
         if not in_order:
+            why = "the highest priority of a rule is lower"
+            if scale.levels:
+                why = (
+                    "it is between or below those of callback groups, where the levels of an "
+                    "executor leave none"
+                )
             file.remarks.lost(
-                thread.at,
-                f"priority {thread.priority} is between or below those of callback groups, where "
-                f"the levels of an executor leave none: the thread gets {priority}",
+                thread.at, f"priority {thread.priority}: {why}; the thread gets {priority}"
             )
     elif thread.policy == DEADLINE:
         settings += ["policy: deadline", _times(thread)]

@@ -35,6 +35,8 @@ def pattern_of(name: str) -> str:
     """Returns a thread's name as a pattern of fnmatch(3) that matches only this name, as a text of
     YAML."""
     plain = re.sub(r"([*?\[\\])", r"\\\1", cut(name))
+    if cut(name).encode() != name.encode()[:NAME_LENGTH]:
+        plain += "*"  # for the bytes of a character that the kernel cuts
     if plain == MIDDLEWARE:
         plain = f"[{plain[0]}]{plain[1:]}"
     return as_yaml(plain)
