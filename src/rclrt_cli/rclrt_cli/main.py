@@ -25,6 +25,7 @@ from rclrt_cli.commands import (
     doctor,
     plan,
     report,
+    robot,
     run,
     simulate,
     synthesize,
@@ -49,6 +50,7 @@ VERBS: dict[str, ModuleType] = {
     "synthesize": synthesize,
     "assign": assign,
     "plan": plan,
+    "robot": robot,
     "workloads": workloads,
 }
 

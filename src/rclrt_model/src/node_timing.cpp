@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <tuple>
 
@@ -20,6 +21,7 @@ using namespace detail;  // NOLINT(google-build-using-namespace): the vocabulary
 constexpr std::array<std::string_view, 5> kKinds{"timer", "subscription", "service", "client",
                                                  "waitable"};
 constexpr IntegerRange kIndices{0, 1'000'000};
+constexpr std::string_view kTimerPeriod = "timer_period_ms";
 
 bool is_indexed(std::string_view kind) { return kind == "timer" || kind == "waitable"; }
 
@@ -41,24 +43,48 @@ bool is_host_name(std::string_view name) {
 }
 
 void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, Context& context) {
-  for (const std::string_view kind : kKinds) {
-    const YamlNode* const value = fields.find(kind);
+  std::vector<std::string_view> keys(kKinds.begin(), kKinds.end());
+  keys.push_back(kTimerPeriod);
+  for (const std::string_view key : keys) {
+    const YamlNode* const value = fields.find(key);
     if (value == nullptr) {
       continue;
     }
+    const std::string_view kind = key == kTimerPeriod ? "timer" : key;
     if (timing.kind) {
       context.diagnostics.report(node.at,
-                                 "one entry for a " + *timing.kind + " and a " + std::string(kind),
+                                 "one entry for a " + *timing.kind + " and a " + std::string(key),
                                  "an entry of its own for each of the two");
       continue;
     }
     timing.kind = std::string(kind);
-    if (is_indexed(kind)) {
+    if (key == kTimerPeriod) {
+      timing.period = read_milliseconds(*value, key, Zero::kRefused, context);
+    } else if (is_indexed(kind)) {
       const auto index = read_integer(*value, kind, kIndices, context);
       timing.name = std::to_string(index.value_or(0));
     } else {
       timing.name = read_ros_name(*value, kind, context).value_or("");
     }
+  }
+}
+
+void read_whole_group(const Fields& fields, NodeTiming& timing, Context& context) {
+  const YamlNode* const value = fields.find("whole_group");
+  if (value == nullptr) {
+    return;
+  }
+  timing.whole_group =
+      yaml::read_choice<bool>(*value, "whole_group", {{"true", true}, {"false", false}}, context)
+          .value_or(false);
+  if (timing.whole_group && timing.kind == "waitable") {
+    context.diagnostics.report(value->at, "whole_group beside waitable",
+                               "group: N, or a callback of the group that has a name or a period");
+  }
+  if (timing.whole_group && !timing.kind) {
+    context.diagnostics.report(value->at, "whole_group without a callback",
+                               "a callback of the group in the same entry, such as "
+                               "subscription: /topic or timer_period_ms: 100");
   }
 }
 
@@ -68,7 +94,10 @@ void read_max_age(const Fields& fields, NodeTiming& timing, Context& context) {
     return;
   }
   timing.max_age = read_milliseconds(*value, "max_age_ms", Zero::kRefused, context);
-  if (timing.kind != "subscription" && timing.kind != "timer") {
+  if (timing.whole_group) {
+    context.diagnostics.report(value->at, "max_age_ms of a whole group",
+                               "an entry of its own for each callback with a largest age");
+  } else if (timing.kind != "subscription" && timing.kind != "timer") {
     context.diagnostics.report(value->at, "max_age_ms without a subscription or a timer",
                                "subscription: /topic or timer: N in the same entry, because only "
                                "messages, and what a timer samples, have an age");
@@ -127,8 +156,9 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
 NodeTiming read_entry(const YamlNode& node, Context& context) {
   NodeTiming timing;
   timing.line = node.at.line;
-  std::vector<std::string_view> known{"node",       "group",      "priority", "deadline_ms",
-                                      "max_age_ms", "stamped_by", "overload"};
+  std::vector<std::string_view> known{"node",       "group",       "whole_group",
+                                      "priority",   "deadline_ms", "max_age_ms",
+                                      "stamped_by", "overload",    kTimerPeriod};
   known.insert(known.end(), kKinds.begin(), kKinds.end());
   const Fields fields(node, "entry", known, context);
   if (node.kind != YamlKind::kMapping) {
@@ -141,9 +171,10 @@ NodeTiming read_entry(const YamlNode& node, Context& context) {
   if (const YamlNode* value = fields.find("group")) {
     const auto group = read_integer(*value, "group", kIndices, context);
     timing.group = static_cast<std::size_t>(group.value_or(0));
-  } else if (timing.kind && is_indexed(*timing.kind)) {
+  } else if (timing.kind && is_indexed(*timing.kind) && !timing.period) {
     timing.group = 0;
   }
+  read_whole_group(fields, timing, context);
   read_values(fields, timing, context);
   return timing;
 }
@@ -164,13 +195,14 @@ std::optional<std::string> read_ros_name(const YamlNode& node, std::string_view 
 
 std::vector<NodeTiming> read_node_timings(const YamlNode& list, Context& context) {
   std::vector<NodeTiming> result;
-  using Key = std::tuple<std::string, std::string, std::string, std::size_t>;
+  using Key = std::tuple<std::string, std::string, std::string, std::size_t, std::int64_t, bool>;
   std::map<Key, Position> seen;
   for (const YamlNode& each : read_list(list, "callbacks", context)) {
     NodeTiming timing = read_entry(each, context);
     const auto [first, fresh] =
         seen.try_emplace(Key(timing.node, timing.kind.value_or(""), timing.name,
-                             timing.group ? *timing.group : SIZE_MAX),
+                             timing.group ? *timing.group : SIZE_MAX,
+                             timing.period ? timing.period->count() : -1, timing.whole_group),
                          each.at);
     if (!fresh && each.kind == YamlKind::kMapping) {
       context.diagnostics.report(
@@ -185,15 +217,24 @@ std::vector<NodeTiming> read_node_timings(const YamlNode& list, Context& context
 }  // namespace detail
 
 TimingScope NodeTiming::scope() const {
-  if (kind) {
+  if (kind && !whole_group) {
     return TimingScope::kCallback;
   }
-  return group ? TimingScope::kGroup : TimingScope::kNode;
+  return group || whole_group ? TimingScope::kGroup : TimingScope::kNode;
 }
 
-bool NodeTiming::fits(const CallbackPlace& place) const {
+bool NodeTiming::fits(const CallbackPlace& place, std::chrono::nanoseconds timer_period) const {
   return node == place.node && (!group || *group == place.group) &&
-         (!kind || (*kind == place.kind && name == place.name));
+         (!kind ||
+          (*kind == place.kind && (period ? *period == timer_period : name == place.name)));
+}
+
+std::string milliseconds_text(std::chrono::nanoseconds time) {
+  constexpr std::int64_t kNanoseconds = 1'000'000;
+  std::string text = std::to_string(time.count() / kNanoseconds);
+  std::string rest = std::to_string(kNanoseconds + time.count() % kNanoseconds).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  return rest.empty() ? text : text + "." + rest;
 }
 
 std::string to_string(const NodeTiming& timing) {
@@ -202,7 +243,11 @@ std::string to_string(const NodeTiming& timing) {
     result += ", group " + std::to_string(*timing.group);
   }
   if (timing.kind) {
-    result += ", " + *timing.kind + " " + timing.name;
+    result += timing.whole_group ? ", the whole group of " : ", ";
+    result += *timing.kind + " " + timing.name;
+  }
+  if (timing.period) {
+    result += "with period " + milliseconds_text(*timing.period) + " ms";
   }
   return result;
 }

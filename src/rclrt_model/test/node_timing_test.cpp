@@ -70,6 +70,55 @@ TEST(NodeTiming, AnEntryFitsWhatItNames) {
   EXPECT_FALSE(timings[5].fits(timer));
 }
 
+TEST(NodeTiming, ATimerIsNamedByItsPeriodAndAGroupByOneOfItsCallbacks) {
+  const auto timings = *parse_node_timings(R"(rclrt: 1
+callbacks:
+  - {node: /a, timer_period_ms: 1333.000001, priority: 3}
+  - {node: /a, timer_period_ms: 0.5, group: 2, priority: 4}
+  - {node: /a, subscription: /points, whole_group: true, priority: 5}
+  - {node: /a, subscription: /points, whole_group: false, priority: 6}
+)")
+                            .timings;
+  const CallbackPlace timer{"/a", "timer", "7", 4};
+  EXPECT_EQ(timings[0].scope(), TimingScope::kCallback);
+  EXPECT_TRUE(timings[0].fits(timer, std::chrono::nanoseconds(1'333'000'001)));
+  EXPECT_FALSE(timings[0].fits(timer, std::chrono::nanoseconds(1'333'000'000)));
+  EXPECT_FALSE(timings[0].fits(timer));  // its period is not known
+  EXPECT_FALSE(timings[1].fits(timer, std::chrono::microseconds(500)));
+  EXPECT_TRUE(timings[1].fits({"/a", "timer", "0", 2}, std::chrono::microseconds(500)));
+  EXPECT_EQ(timings[2].scope(), TimingScope::kGroup);
+  EXPECT_TRUE(timings[2].fits({"/a", "subscription", "/points", 3}));
+  EXPECT_EQ(timings[3].scope(), TimingScope::kCallback);
+  EXPECT_EQ(to_string(timings[0]), "node /a, timer with period 1333.000001 ms");
+  EXPECT_EQ(to_string(timings[1]), "node /a, group 2, timer with period 0.5 ms");
+  EXPECT_EQ(to_string(timings[2]), "node /a, the whole group of subscription /points");
+}
+
+TEST(NodeTiming, MistakesOfPeriodsAndWholeGroupsAreNamedWithTheirPlace) {
+  EXPECT_EQ(problem_of_entry("node: /a, timer: 0, timer_period_ms: 5"),
+            "f:3:5: one entry for a timer and a timer_period_ms; expected an entry of its own for "
+            "each of the two");
+  EXPECT_NE(problem_of_entry("node: /a, timer_period_ms: 0").find("f:3:33: timer_period_ms is"),
+            std::string::npos);
+  EXPECT_EQ(problem_of_entry("node: /a, whole_group: true"),
+            "f:3:29: whole_group without a callback; expected a callback of the group in the same "
+            "entry, such as subscription: /topic or timer_period_ms: 100");
+  EXPECT_EQ(problem_of_entry("node: /a, waitable: 0, whole_group: true"),
+            "f:3:42: whole_group beside waitable; expected group: N, or a callback of the group "
+            "that has a name or a period");
+  EXPECT_EQ(problem_of_entry("node: /a, timer: 0, whole_group: true, max_age_ms: 3"),
+            "f:3:57: max_age_ms of a whole group; expected an entry of its own for each callback "
+            "with a largest age");
+  EXPECT_NE(problem_of_entry("node: /a, timer: 0, whole_group: 1").find("whole_group is '1'"),
+            std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, timer_period_ms: 5}\n  - {node: /a, timer_period_ms: 5.0")
+                .find("f:4:5: a second entry for the callbacks of line 3"),
+            std::string::npos);
+  EXPECT_EQ(problem_of_entry("node: /a, timer_period_ms: 5}\n  - {node: /a, timer_period_ms: 5, "
+                             "whole_group: true"),
+            "");
+}
+
 TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
   EXPECT_EQ(problem_of_timings("rclrt: 1\n"),
             "f:1:1: the node priorities file has no 'callbacks'; expected a key such as "

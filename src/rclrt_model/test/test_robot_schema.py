@@ -48,6 +48,7 @@ GOOD: Robot = {
             "stamped_by": "lidar-1.local",
         },
         {"node": "/a", "service": "/reset", "overload": "queue"},
+        {"node": "/b", "timer_period_ms": 100, "whole_group": True, "priority": 2},
     ],
     "threads": [
         {"library": "libfast*", "policy": "fifo", "priority": 81},
@@ -125,6 +126,19 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
     "node": lambda robot, value: robot["callbacks"][0].update(node=value),
     "timer": lambda robot, value: robot["callbacks"][0].update(timer=value),
     "group": lambda robot, value: robot["callbacks"][1].update(group=value),
+    "timer's period": lambda robot, value: robot["callbacks"][3].update(timer_period_ms=value),
+    "whole group": lambda robot, value: robot["callbacks"][3].update(
+        whole_group=True if value == 1 else value
+    ),
+    "period of a subscription": lambda robot, value: robot["callbacks"][1].update(
+        timer_period_ms=value
+    ),
+    "whole group of a node": lambda robot, value: robot.update(
+        callbacks=[{"node": "/a", "whole_group": True, "priority": value}]
+    ),
+    "age of a whole group": lambda robot, value: robot["callbacks"][1].update(
+        whole_group=True if value == 1 else value
+    ),
     "priority": lambda robot, value: robot["callbacks"][0].update(priority=value),
     "deadline": lambda robot, value: robot["callbacks"][0].update(deadline_ms=value),
     "age": lambda robot, value: robot["callbacks"][1].update(max_age_ms=value),
@@ -162,6 +176,9 @@ NEVER_GOOD = {
     "scheduler of nothing",
     "workers of static_order",
     "age and deadline",
+    "age of a whole group",
+    "period of a subscription",
+    "whole group of a node",
     "two kinds",
     "kept thread's CPUs",
     "memory",

@@ -33,11 +33,17 @@ def ratio(value: float | None, reference: float | None) -> str:
 
 
 def clean(text: str) -> str:
-    """Returns the text without control characters: names come from files."""
+    """Returns the text without control characters and line breaks: names come from files."""
     return "".join(
-        character if unicodedata.category(character)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
+        "\N{REPLACEMENT CHARACTER}" if _breaks(unicodedata.category(character)) else character
         for character in text
     )
+
+
+def _breaks(category: str) -> bool:
+    """Returns whether characters of a category of Unicode control a terminal, or end a line (the
+    separators U+2028 and U+2029 do in YAML)."""
+    return category.startswith("C") or category in ("Zl", "Zp")
 
 
 def shorten(text: str, width: int) -> str:

@@ -17,6 +17,7 @@ from rclrt_py.files.atomic import (
     replacing,
     unfinished,
     write_atomically,
+    write_new,
     write_output,
 )
 
@@ -271,3 +272,23 @@ def test_files_of_killed_writers_are_found_by_their_names(tmp_path: Path) -> Non
     with replacing(place):
         assert len(unfinished(place)) == 2
     assert unfinished(place) == [tmp_path / ".results.json.ab_c1234"]
+
+
+def test_a_new_file_never_replaces_one_and_is_gone_if_it_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    write_new(file, "first")
+    link.symlink_to(tmp_path / "nowhere")
+    for there in (file, link):
+        with pytest.raises(BadInput, match="exists already, and is not overwritten"):
+            write_new(there, "second")
+    assert file.read_text() == "first"
+
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(BadInput, match="other: cannot be written: No space left"):
+        write_new(tmp_path / "other", "text")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "link"]

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from rclrt_py.text import exact, number, ratio, shorten
+import pytest
+from rclrt_py.text import clean, exact, number, ratio, shorten
 
 
 def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
@@ -24,3 +25,8 @@ def test_an_exact_time_has_no_exponent() -> None:
 
 def test_a_large_ratio_needs_no_decimals() -> None:
     assert (ratio(1.0, 3.0), ratio(250.4, 2.0)) == ("0.33", "125")
+
+
+@pytest.mark.parametrize("character", ["\n", "\x1b", "\x85", "\u2028", "\u2029", "\u202e"])
+def test_a_clean_text_has_one_line_and_no_control_characters(character: str) -> None:
+    assert clean(f"a{character}b: 1") == "a\N{REPLACEMENT CHARACTER}b: 1"

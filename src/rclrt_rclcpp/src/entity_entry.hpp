@@ -2,6 +2,7 @@
 // One entity that an executor runs.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
@@ -38,6 +39,7 @@ struct Entry {
   std::shared_ptr<OriginReader> origins;
   std::shared_ptr<StampedEnds> ends;  // of a subscription with `stamped_by`
   bool seen = true;                   // by the refresh under way
+  std::chrono::nanoseconds period{};  // of a timer, not of a waitable's
 };
 
 using Entries = WeakMap<Entry>;

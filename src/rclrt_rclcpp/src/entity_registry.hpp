@@ -105,7 +105,8 @@ class Executor::EntityRegistry {
     rclcpp::CallbackGroup::SharedPtr group;
     Group* entry = nullptr;
     EntityNames::Owner owner;
-    bool elsewhere = false;  // one of its callbacks still runs in its previous executor
+    FileEntries file_entries;  // those for this whole group
+    bool elsewhere = false;    // one of its callbacks still runs in its previous executor
   };
   /// The entities of one group. They are collected into this struct first, because the group's own
   /// lock is held while its entities are visited.
@@ -127,6 +128,7 @@ class Executor::EntityRegistry {
   void add_found(Found& found);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
   static Members members_of(const rclcpp::CallbackGroup& group, Kept& kept);
+  std::vector<Described> described(const Members& members, const GroupContext& context);
   void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Found& found);
   void see_waitables(const Members& members, const GroupContext& context, Found& found);
   template <typename Entity>

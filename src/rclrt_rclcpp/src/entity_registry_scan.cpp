@@ -39,6 +39,13 @@ std::optional<std::chrono::nanoseconds> period_of(const std::shared_ptr<void>& /
   return std::nullopt;
 }
 
+/// Returns the period of a timer that the place names; 0 for anything else.
+template <typename Entity>
+std::chrono::nanoseconds named_period(const Place& place, const std::shared_ptr<Entity>& entity) {
+  return place.kind == "timer" ? period_of(entity).value_or(std::chrono::nanoseconds(0))
+                               : std::chrono::nanoseconds(0);
+}
+
 bool is_exclusive(const rclcpp::CallbackGroup& group) {
   return group.type() == rclcpp::CallbackGroupType::MutuallyExclusive;
 }
@@ -141,11 +148,14 @@ Executor::EntityRegistry::Members Executor::EntityRegistry::members_of(
 
 void Executor::EntityRegistry::see_group(const rclcpp::CallbackGroup::SharedPtr& group,
                                          Found& found) {
-  const GroupContext context = context_of(group);
+  GroupContext context = context_of(group);
   found.elsewhere = found.elsewhere || context.elsewhere;
   const Members members = members_of(*group, found.kept);
   found.kept.push_back(group);
   found.kept.push_back(context.owner.node);
+  if (timings_.has_whole_groups()) {
+    context.file_entries = timings_.whole_group_entries(described(members, context));
+  }
   for (const auto& timer : members.timers) {
     see(timer, context, found, "timer", names_.number_of(timer, context.entry->timers));
   }
@@ -159,6 +169,30 @@ void Executor::EntityRegistry::see_group(const rclcpp::CallbackGroup::SharedPtr&
     see(each, context, found, "client", each->get_service_name());
   }
   see_waitables(members, context, found);
+}
+
+/// Returns the callbacks of a group as a file can name them.
+std::vector<Described> Executor::EntityRegistry::described(const Members& members,
+                                                           const GroupContext& context) {
+  std::vector<Described> result;
+  const auto add = [&](const char* kind, const std::string& name,
+                       std::chrono::nanoseconds period = {}) {
+    result.push_back({{context.owner.node_name, kind, name, context.owner.index}, period});
+  };
+  for (const auto& timer : members.timers) {
+    add("timer", names_.number_of(timer, context.entry->timers),
+        std::chrono::nanoseconds(period_ns(timer)));
+  }
+  for (const auto& each : members.subscriptions) {
+    add("subscription", each->get_topic_name());
+  }
+  for (const auto& each : members.services) {
+    add("service", each->get_service_name());
+  }
+  for (const auto& each : members.clients) {
+    add("client", each->get_service_name());
+  }
+  return result;
 }
 
 /// Scans the waitables of a group. Intra-process messages reach a subscription through a waitable.
@@ -196,8 +230,9 @@ void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
     return;
   }
   Place place{context.owner.node_name, kind, name, context.owner.index};
-  const Timing timing = timings_.timing_of(owner.expired() ? key : owner, place, Key(context.group),
-                                           Key(context.owner.node));
+  const Timing timing =
+      timings_.timing_of(owner.expired() ? key : owner, {place, named_period(place, entity)},
+                         Key(context.group), context.file_entries, Key(context.owner.node));
   Seen& seen = found.entities.emplace_back(Seen{key, timing.priority.value_or(0), {}});
   if (!context.elsewhere) {
     seen.add = [this, entity, place = std::move(place), timing, context, owner, &found] {
@@ -228,7 +263,9 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
                                           const Timing& timing, const GroupContext& context,
                                           const Key& owner) {
   const Key key(entity);
+  const std::chrono::nanoseconds period = named_period(place, entity);
   if (const auto known = entries_.find(key); known != entries_.end()) {
+    known->second.period = period;
     const int before = known->second.bound.callback->level();
     const bool stays = update_entry(known, std::move(place), timing);
     if (stays && known->second.bound.callback->level() != before) {
@@ -253,6 +290,7 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
   const std::uint32_t number = options.number;
   const bool has_deadline = options.deadline_ns > 0;
   Entry entry{bind_entity(entity, std::move(options)), std::move(place), timing, context.group};
+  entry.period = period;
   if (has_deadline && measures_) {
     entry.bound.listener->measure();
   }

@@ -62,6 +62,11 @@ void fill(Timing& timing, const Timing& with) {
   timing.overload = with.overload ? with.overload : timing.overload;
 }
 
+/// Returns the period of a timer as a remark; an empty text if there is none.
+std::string period_in_words(std::chrono::nanoseconds period) {
+  return period.count() == 0 ? "" : " (every " + rclrt::model::milliseconds_text(period) + " ms)";
+}
+
 /// Returns a suggestion: the nearest node name, or the entities of the node.
 std::string guess(const rclrt::model::NodeTiming& timing, const Entries& entries) {
   std::set<std::string> nodes;
@@ -71,7 +76,7 @@ std::string guess(const rclrt::model::NodeTiming& timing, const Entries& entries
     if (entry.place.node == timing.node && (!timing.kind || *timing.kind == entry.place.kind)) {
       siblings.insert(
           (entry.place.group == 0 ? "" : "group " + std::to_string(entry.place.group) + ", ") +
-          entry.place.kind + " " + entry.place.name);
+          entry.place.kind + " " + entry.place.name + period_in_words(entry.period));
     }
   }
   if (!nodes.contains(timing.node)) {
@@ -95,15 +100,35 @@ std::string guess(const rclrt::model::NodeTiming& timing, const Entries& entries
 TimingTable::TimingTable(const std::filesystem::path& file, const std::string& process)
     : file_(file), stated_(read(file, process)) {}
 
-Timing TimingTable::timing_of(const Key& entity, const Place& place, const Key& group,
-                              const Key& node) const {
+bool TimingTable::has_whole_groups() const {
+  return std::ranges::any_of(stated_, &rclrt::model::NodeTiming::whole_group);
+}
+
+FileEntries TimingTable::whole_group_entries(const std::vector<Described>& members) const {
+  FileEntries result;
+  for (const rclrt::model::NodeTiming& each : stated_) {
+    if (each.whole_group && std::ranges::any_of(members, [&each](const Described& member) {
+          return each.fits(member.place, member.period);
+        })) {
+      result.push_back(&each);
+    }
+  }
+  return result;
+}
+
+Timing TimingTable::timing_of(const Key& entity, const Described& described, const Key& group,
+                              const FileEntries& of_group, const Key& node) const {
+  const auto fits = [&](const rclrt::model::NodeTiming& each) {
+    return each.whole_group ? std::ranges::find(of_group, &each) != of_group.end()
+                            : each.fits(described.place, described.period);
+  };
   Timing timing;
   const auto apply = [&](const Key& part, TimingScope scope) {
     if (const auto found = set_.find(part); found != set_.end()) {
       fill(timing, found->second);
     }
     for (const rclrt::model::NodeTiming& each : stated_) {
-      if (each.scope() == scope && each.fits(place)) {
+      if (each.scope() == scope && fits(each)) {
         fill(timing, {each.priority, each.deadline, each.max_age, to_engine(each.overload),
                       each.stamped_by.empty() ? std::nullopt : std::optional(each.stamped_by)});
       }
@@ -126,7 +151,9 @@ std::vector<std::string> TimingTable::unmatched(const Entries& entries, bool wit
   std::vector<std::string> result;
   for (const rclrt::model::NodeTiming& each : stated_) {
     if (std::none_of(entries.begin(), entries.end(),
-                     [&](const auto& entry) { return each.fits(entry.second.place); })) {
+                     [&](const auto& entry) {
+                       return each.fits(entry.second.place, entry.second.period);
+                     })) {
       result.push_back(file_.string() + ":" + std::to_string(each.line) + ": nothing fits " +
                        rclrt::model::to_string(each) + (with_guess ? guess(each, entries) : ""));
     }

@@ -2,6 +2,7 @@
 // The stated priorities, deadlines and overload policies of entities.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,6 +12,15 @@
 
 namespace rclrt_rclcpp {
 
+/// A callback as the entries of a file describe it.
+struct Described {
+  Place place;
+  std::chrono::nanoseconds period{};  ///< of a timer; otherwise 0
+};
+
+/// Entries of a file.
+using FileEntries = std::vector<const rclrt::model::NodeTiming*>;
+
 /// The timings that a priorities file and the code state for nodes, groups and entities. The
 /// registry's lock guards it.
 class TimingTable {
@@ -19,9 +29,15 @@ class TimingTable {
   /// path is empty, there is no file. Throws std::invalid_argument.
   explicit TimingTable(const std::filesystem::path& file, const std::string& process = {});
 
+  /// Returns whether the file has an entry for the whole group of a callback.
+  bool has_whole_groups() const;
+  /// Returns those entries of the file that are for the whole group with these callbacks.
+  FileEntries whole_group_entries(const std::vector<Described>& members) const;
   /// Returns the timing of an entity. The timing of its group overrides that of its node, and the
   /// entity's own timing overrides both. For each of the three, the file overrides the code.
-  Timing timing_of(const Key& entity, const Place& place, const Key& group, const Key& node) const;
+  /// `of_group`: the result of whole_group_entries() for the group of the entity.
+  Timing timing_of(const Key& entity, const Described& described, const Key& group,
+                   const FileEntries& of_group, const Key& node) const;
   /// Sets the timing of `part` (a node, group or entity) in code: only the members of `timing` that
   /// have a value. Returns the previous timing.
   Timing set(const Key& part, const Timing& timing);

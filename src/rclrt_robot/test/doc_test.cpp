@@ -98,7 +98,7 @@ TEST_F(Pages, TheirFilesAreRead) {
   ASSERT_EQ(sections.size(), 3U);
   const auto entries = rclrt::model::parse_node_timings(sections[0]);
   ASSERT_TRUE(entries.timings);
-  ASSERT_EQ(entries.timings->size(), 8U);
+  ASSERT_EQ(entries.timings->size(), 10U);
   EXPECT_EQ((*entries.timings)[4].stamped_by, "lidar");
   const auto control = blocks(kRos2Control, "yaml");
   ASSERT_EQ(control.size(), 1U);

@@ -178,6 +178,8 @@ void bind_node_timing(py::module_& module) {
       .field("kind", &NodeTiming::kind)
       .field("name", &NodeTiming::name)
       .field("group", &NodeTiming::group)
+      .field("period_ns", &NodeTiming::period)
+      .field("whole_group", &NodeTiming::whole_group)
       .field("priority", &NodeTiming::priority)
       .field("deadline_ns", &NodeTiming::deadline)
       .field("max_age_ns", &NodeTiming::max_age)

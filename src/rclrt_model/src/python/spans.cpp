@@ -10,8 +10,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "rclrt/model/host.hpp"
 #include "rclrt/model/parse.hpp"
+#include "rclrt/model/robot.hpp"
 #include "rclrt/model/warnings.hpp"
 #include "rclrt/yaml/document.hpp"
 
@@ -118,6 +121,19 @@ Application parse(const std::string& text, const std::string& name) {
   return std::move(*result.application);
 }
 
+/// Returns the warnings about a robot.yaml, or with `host` about a file of all processes of a host.
+/// Throws ModelError with every mistake.
+std::vector<std::string> robot_warnings(const std::string& text, const std::string& name,
+                                        bool host) {
+  const py::gil_scoped_release release;
+  if (host) {
+    const HostResult result = parse_host(text);
+    return result.host ? warnings(*result.host) : throw ModelError(name, result.diagnostics);
+  }
+  const RobotResult result = parse_robot(text);
+  return result.robot ? warnings(*result.robot) : throw ModelError(name, result.diagnostics);
+}
+
 }  // namespace
 
 void bind_texts(py::module_& module) {
@@ -128,6 +144,11 @@ void bind_texts(py::module_& module) {
       "warnings", [](const Application& application) { return warnings(application); },
       py::arg("application"),
       "Returns a sentence with its fix for each setting that is valid, but rarely intended.");
+  module.def("robot_warnings", &robot_warnings, py::arg("text"), py::arg("name") = "robot.yaml",
+             py::kw_only(), py::arg("host") = false,
+             "Reads the text of a robot.yaml, or with `host` of a file with all processes of a "
+             "host. Returns its warnings, as rclrt_model_check prints them. Raises ModelError as "
+             "load() does, with `name` as the file.");
   module.def("yaml_spans", &yaml_spans, py::arg("text"), py::arg("name") = "app.yaml",
              "Returns the values of a YAML text with their places in it: (kind, start, end, text) "
              "of a scalar; (kind, start, end, children) of a list; of a mapping, with pairs of a "

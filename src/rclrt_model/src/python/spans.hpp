@@ -6,7 +6,7 @@
 
 namespace rclrt::model::detail {
 
-/// Adds parse(), warnings() and yaml_spans() to the module.
+/// Adds parse(), warnings(), robot_warnings() and yaml_spans() to the module.
 void bind_texts(pybind11::module_& module);
 
 }  // namespace rclrt::model::detail

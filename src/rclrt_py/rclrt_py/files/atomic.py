@@ -69,6 +69,21 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         stream.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
+def write_new(path: Path, content: str) -> None:
+    """Writes a file that does not exist, complete or not at all. Throws BadInput with the path if
+    there is a file or a link already, or if it cannot be written."""
+    with _os_errors_named(path):
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        except FileExistsError as error:
+            raise BadInput(f"{path}: exists already, and is not overwritten") from error
+    try:
+        write_atomically(path, content)  # replaces the empty file, which kept the place
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
 STANDARD_OUTPUT = Path("-")
 
 

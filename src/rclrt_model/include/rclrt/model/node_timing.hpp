@@ -11,6 +11,9 @@
 //     - {node: /control, subscription: /filtered, priority: 9, max_age_ms: 50}
 //     - {node: /control, subscription: /scan, max_age_ms: 50, stamped_by: lidar}
 //     - {node: /filter, service: /filter/reset, priority: 1}
+//     - {node: /planner, timer_period_ms: 100, priority: 3}   # the timers with this period
+//     # all callbacks of the group that has the subscription:
+//     - {node: /planner, subscription: /path, whole_group: true, priority: 6}
 //     - {node: /filter, group: 1, priority: 4}             # the rest of a group
 //     - {node: /filter, priority: 2}                       # the rest of a node
 #pragma once
@@ -55,8 +58,13 @@ enum class TimingScope { kNode, kGroup, kCallback };
 struct RCLRT_MODEL_EXPORT NodeTiming {
   std::string node;
   std::optional<std::string> kind;   ///< none: the group, or the node
-  std::string name;                  ///< of `kind`
+  std::string name;                  ///< of `kind`; empty for timers by their period
   std::optional<std::size_t> group;  ///< none: any; of timers and waitables 0 if not stated
+  /// For kind timer, in place of an index: the period of the timers, in any group if `group` has no
+  /// value.
+  std::optional<std::chrono::nanoseconds> period;
+  /// The entry is for all callbacks of each group that has a callback that `fits()`.
+  bool whole_group = false;
   std::optional<int> priority;
   std::optional<std::chrono::nanoseconds> deadline;
   /// For a subscription or a timer, instead of a deadline: the largest age of its message's data,
@@ -68,15 +76,21 @@ struct RCLRT_MODEL_EXPORT NodeTiming {
   std::optional<Overload> overload;
   std::size_t line = 0;
 
+  /// Returns kGroup for an entry with `whole_group`.
   TimingScope scope() const;
-  /// Returns whether the entry matches the callback at `place`.
-  bool fits(const CallbackPlace& place) const;
+  /// Returns whether the entry matches the callback at `place`, or for `whole_group` the callback
+  /// by which it identifies its group. `timer_period` is the period of a timer; 0: it is not known,
+  /// and no entry with a period matches.
+  bool fits(const CallbackPlace& place, std::chrono::nanoseconds timer_period = {}) const;
 
   bool operator==(const NodeTiming&) const = default;
 };
 
 /// Returns the entry as text for messages: "node /lidar, timer 0".
 RCLRT_MODEL_EXPORT std::string to_string(const NodeTiming& timing);
+
+/// Returns the time in milliseconds, exact and without an exponent: "0.5", "1333".
+RCLRT_MODEL_EXPORT std::string milliseconds_text(std::chrono::nanoseconds time);
 
 /// Either the entries, or at least one diagnostic in the order of the lines.
 struct NodeTimingsResult {
