@@ -20,6 +20,7 @@ from rclrt_py.options import overheads
 from rclrt_py.processes.stop_signals import StopSignals
 
 if TYPE_CHECKING:
+    from rclrt_py.plan.examples import Offer
     from rclrt_py.plan.server import Server
     from rclrt_py.plan.session import Session
     from rclrt_py.plan.written import Output
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="APP",
         nargs="?",
         type=Path,
-        help="an app.yaml; without one, the bundled examples are listed",
+        help="an app.yaml; without one, the page offers the bundled examples",
     )
     parser.add_argument(
         "--executor",
@@ -47,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="FILE",
         type=Path,
-        help="the page may write the application to this file; default: APP itself",
+        help="the page may write the application to this file; default: APP itself, and no file "
+        "without APP",
     )
     parser.add_argument(
         "--priorities-out",
@@ -83,14 +85,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     # Loaded here: the other verbs need none of it.
+    from rclrt_py.plan.examples import Offer, examples
+
+    outputs = files_to_write(arguments)
+    if arguments.app is None:
+        if arguments.results is not None:
+            raise BadInput(
+                f"--results {arguments.results}: is shown beside the bounds of an application; "
+                "name this application as APP"
+            )
+        paths = examples()
+        if not paths:
+            raise BadInput("plan: no APP, and no examples are installed; expected an app.yaml")
+        offer = Offer(paths, partial(_session, arguments, outputs), arguments.executor)
+        return _serve(_server(None, arguments.port, offer), open_browser=not arguments.no_browser)
+    session = _session(arguments, outputs, arguments.app)
+    session.observe()  # throws if there are no results
+    try:
+        session.open(arguments.executor)
+        server = _server(session, arguments.port)
+    except BaseException:
+        session.worker.stop()
+        raise
+    return _serve(server, open_browser=not arguments.no_browser)
+
+
+def _session(arguments: argparse.Namespace, outputs: list[Output], app: Path) -> Session:
+    """Makes a session that is not open yet."""
     from rclrt_py.plan.observed import observed
     from rclrt_py.plan.session import Session
 
-    if arguments.app is None:
-        return _list_examples()
-    outputs = _outputs(arguments)
-    session = Session(
-        arguments.app,
+    return Session(
+        app,
         outputs,
         {
             name: str(value) if isinstance(value := getattr(arguments, name), Path) else value
@@ -100,14 +126,6 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.results is not None
         else lambda: None,
     )
-    session.observe()  # throws if there are no results
-    try:
-        session.open(arguments.executor)
-        server = _server(session, arguments.port)
-    except BaseException:
-        session.worker.stop()
-        raise
-    return _serve(server, open_browser=not arguments.no_browser)
 
 
 def _serve(server: Server, open_browser: bool) -> int:
@@ -127,7 +145,7 @@ def _serve(server: Server, open_browser: bool) -> int:
             os.close(never)
             os.close(writer)
             server.close()
-    if server.session.has_unsaved_changes:
+    if server.has_unsaved_changes:
         print("rclrt: changes on the page were not saved", file=sys.stderr)
     return EXIT_OK
 
@@ -147,42 +165,36 @@ def _open(address: str, directory: Path) -> bool:
     return webbrowser.open(file.as_uri())
 
 
-def _server(session: Session, port: int) -> Server:
+def _server(session: Session | None, port: int, offer: Offer | None = None) -> Server:
     from rclrt_py.plan.server import Server
 
     try:
-        return Server(session, port)
+        return Server(session, port, offer=offer)
     except OSError as error:
         raise BadInput(
             f"--port {port}: cannot be used ({error.strerror}); choose another one, or leave it out"
         ) from error
 
 
-def _outputs(arguments: argparse.Namespace) -> list[Output]:
-    from rclrt_py.plan.written import Output
+def files_to_write(arguments: argparse.Namespace) -> list[Output]:
+    """Returns the files that the page may write. Bundled examples are never among them."""
+    from rclrt_py.plan.examples import examples, is_bundled
+    from rclrt_py.plan.written import KINDS, Output
 
-    outputs = [Output("app", arguments.out or arguments.app)]
-    for what in ("priorities", "robot"):
-        path = getattr(arguments, f"{what}_out")
+    named = {what: getattr(arguments, "out" if what == "app" else f"{what}_out") for what in KINDS}
+    for what, path in named.items():
         if path is not None:
-            outputs.append(Output(what, path))
-    for output in outputs:
-        option = {"app": "--out", "priorities": "--priorities-out", "robot": "--robot-out"}
-        if output.path != arguments.app:
-            check_file(option[output.what], output.path)
+            option = "--out" if what == "app" else f"--{what}-out"
+            if is_bundled(path) or (
+                arguments.app is None and path.resolve() in map(Path.resolve, examples())
+            ):
+                raise BadInput(f"{option} {path}: is a bundled example; name another file")
+            if path != arguments.app:
+                check_file(option, path)
+    if named["app"] is None and arguments.app is not None and not is_bundled(arguments.app):
+        named["app"] = arguments.app
+    outputs = [Output(what, path) for what, path in named.items() if path is not None]
     paths = [output.path.resolve() for output in outputs]
     if len(set(paths)) < len(paths):
         raise BadInput("plan: two options name the same file to write; name a file for each")
     return outputs
-
-
-def _list_examples() -> int:
-    from rclrt_py.plan.examples import examples
-
-    found = examples()
-    if not found:
-        raise BadInput("plan: no APP; expected an app.yaml")
-    print("rclrt plan APP opens an application. Examples:")
-    for path in found:
-        print(f"  rclrt plan {path}")
-    return EXIT_OK

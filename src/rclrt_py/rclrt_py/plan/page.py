@@ -14,6 +14,7 @@ SHARED = ("dom.js", "scale.js", "gantt_cpus.js", "gantt_panel.js", "gantt.js")
 """Scripts of the report that this page uses."""
 SCRIPTS = (
     "store.js",
+    "chooser.js",
     "graph_model.js",
     "graph_layout.js",
     "graph_view.js",
@@ -41,6 +42,7 @@ def offline_page(state: dict[str, Any]) -> str:
     seen = state["observed"]
     shown = {
         **state,
+        "offers": False,
         "outputs": [],  # with the paths of this machine, as in the directory of the results
         "observed": None if seen is None else {**seen, "directory": ""},
     }

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from rclrt_py.errors import RclrtError
+from rclrt_py.plan.examples import Offer
 from rclrt_py.plan.page import offline_page, plan_page
 from rclrt_py.plan.session import Conflict, Session
 from rclrt_py.plan.worker import Stopped, Worker
@@ -56,44 +57,95 @@ class Job:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one session. `address` is what a browser opens."""
+    """Serves one session. `address` is what a browser opens. Without a session at first, the page
+    chooses one of the offered examples."""
 
     daemon_threads = True
 
-    def __init__(self, session: Session, port: int = 0) -> None:
+    def __init__(
+        self, session: Session | None, port: int = 0, *, offer: Offer | None = None
+    ) -> None:
         super().__init__((HOST, port), Handler)
-        self.session = session
+        self._session = session
+        self._offer = offer
+        self._opening = threading.Lock()
         self.closed = threading.Event()
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"}
         self._jobs: dict[str, Job] = {}
         self._jobs_lock = threading.Lock()
         self.methods: dict[str, Method] = {
-            "state": lambda body: session.state(),
-            "change": lambda body: session.change(
+            "state": lambda body: self.state(),
+            "examples": lambda body: {"examples": self._offered().described()},
+            "open": self._open,
+            "change": lambda body: self.session.change(
                 _number(body, "base"),
                 body.get("changes"),
                 str(body.get("label", "")),
                 body.get("merge") is True,
             ),
-            "executor": lambda body: session.choose_executor(
+            "executor": lambda body: self.session.choose_executor(
                 _number(body, "base"), str(body.get("executor"))
             ),
-            "go": lambda body: session.go(_number(body, "base"), _number(body, "step")),
-            "reset": lambda body: session.reset(_number(body, "base")),
+            "go": lambda body: self.session.go(_number(body, "base"), _number(body, "step")),
+            "reset": lambda body: self.session.reset(_number(body, "base")),
             "variant": self._variant,
-            "cancel": lambda body: session.worker.stop(),
+            "cancel": lambda body: self.session.worker.stop(),
             "job": self._start_job,
             "job_state": lambda body: self._job(body).state(),
             "job_stop": lambda body: self._job(body).stop(),
-            "diff": lambda body: {"diff": session.diff()},
-            "outcome": lambda body: session.outcome(_number(body, "base"), str(body.get("what"))),
-            "save": lambda body: session.save(
+            "diff": lambda body: {"diff": self.session.diff()},
+            "outcome": lambda body: self.session.outcome(
+                _number(body, "base"), str(body.get("what"))
+            ),
+            "save": lambda body: self.session.save(
                 _number(body, "base"), str(body.get("what")), str(body.get("seen"))
             ),
-            "observed": lambda body: {"observed": session.observe()},
-            "page": lambda body: {"html": offline_page(session.state())},
+            "download": lambda body: self.session.download(
+                _number(body, "base"), str(body.get("what"))
+            ),
+            "observed": lambda body: {"observed": self.session.observe()},
+            "page": lambda body: {"html": offline_page(self.session.state())},
         }
+
+    @property
+    def session(self) -> Session:
+        """The session of the application that is open. Throws RclrtError if none is."""
+        if self._session is None:
+            raise RclrtError("no application is open; choose one of the examples")
+        return self._session
+
+    @property
+    def has_unsaved_changes(self) -> bool:
+        return self._session is not None and self._session.has_unsaved_changes
+
+    def state(self) -> dict[str, Any]:
+        """Returns everything that the page shows when it is opened."""
+        offers = {"offers": self._offer is not None}
+        if self._session is None:
+            return {**offers, "examples": self._offered().described()}
+        return {**offers, **self._session.state()}
+
+    def _offered(self) -> Offer:
+        if self._offer is None:
+            raise RclrtError("examples are offered if the command is started without APP")
+        return self._offer
+
+    def _open(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Opens an example in place of the application that is open."""
+        with self._opening:
+            before, first = self._session, 1
+            if before is not None:
+                before.check(_number(body, "base"))
+                first = before.last_id + 1
+            self._session = self._offered().open(str(body.get("example")), first)
+            if before is not None:
+                before.worker.stop()
+            with self._jobs_lock:
+                jobs, self._jobs = self._jobs, {}
+            for job in jobs.values():
+                job.stop()
+            return self.state()
 
     @property
     def address(self) -> str:
@@ -109,7 +161,8 @@ class Server(ThreadingHTTPServer):
         self.shutdown()
         for job in self._jobs.values():
             job.stop()
-        self.session.worker.stop()
+        if self._session is not None:
+            self._session.worker.stop()
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -202,7 +255,7 @@ class Handler(BaseHTTPRequestHandler):
         except Stopped:
             status, document = HTTPStatus.CONFLICT, {"error": "cancelled: nothing was changed"}
         except Conflict as error:
-            document = {"error": str(error), "state": self.server.session.state()}
+            document = {"error": str(error), "state": self.server.state()}
             status = HTTPStatus.CONFLICT
         except (RclrtError, ValueError, OSError) as error:
             status, document = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}

@@ -13,6 +13,7 @@ from typing import Any
 
 from rclrt_py.errors import BadInput
 from rclrt_py.options import overheads
+from rclrt_py.plan.examples import Offer
 from rclrt_py.plan.server import Server
 from rclrt_py.plan.session import Session
 from rclrt_py.plan.written import Output
@@ -36,7 +37,7 @@ class Plan:
     def call(self, method: str, **body: Any) -> Any:
         """Returns what the server answers, by default to a page that shows the current version.
         Throws BadInput with its error."""
-        if method != "state":
+        if method not in ("state", "open", "examples"):
             body.setdefault("base", self.call("state")["version"])
         request = urllib.request.Request(
             f"{self.server.address}{method}",
@@ -82,6 +83,20 @@ def opened(
     server = Server(session)
     server.start()
     yield Plan(server, path)
+    server.close()
+
+
+def offered(
+    paths: Sequence[Path], *, outputs: Sequence[Output] = (), observe: Callable[[], Any] = lambda: None
+) -> Iterator[Plan]:
+    """Serves a page that offers examples. `outputs`: the files that it may write."""
+
+    def session_of(path: Path) -> Session:
+        return Session(path, outputs, dict.fromkeys(overheads.OPTIONS), observe)
+
+    server = Server(None, offer=Offer(paths, session_of, "preemptive"))
+    server.start()
+    yield Plan(server, outputs[0].path if outputs else Path())
     server.close()
 
 

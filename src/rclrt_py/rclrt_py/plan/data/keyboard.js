@@ -22,7 +22,7 @@ function openHelp() {
 }
 
 addEventListener('keydown', (event) => {
-  if (!plan.state || document.querySelector('dialog[open]')) return;
+  if (!isOpen() || document.querySelector('dialog[open]')) return;
   const typed = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== 'checkbox'
     && event.target.type !== 'range';
   if (event.ctrlKey || event.metaKey) {

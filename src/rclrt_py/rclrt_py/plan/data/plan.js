@@ -18,6 +18,7 @@ function drawTop() {
     html('label', {class: 'kind-choice'}, html('span', {class: 'note'}, 'executor '), executor),
     drawHistory(),
     html('span', {class: 'file-buttons'},
+      state.offers ? button('Examples', openExamples, {id: 'examples', title: 'Open another example'}) : null,
       button('Diff', openDiff, {id: 'diff', title: 'The differences to the file'}),
       button('Save …', openSave, {id: 'save', class: state.dirty ? 'primary' : null, title: 'Ctrl+S'}),
       button('?', openHelp, {id: 'help', 'data-always': '1', 'aria-label': 'Keys'})),
@@ -63,6 +64,7 @@ function fieldInUse() {
 
 /** Draws everything, and leaves the focus where it was. Waits while the pointer is pressed. */
 function redraw() {
+  if (!isOpen()) return;
   postponed = pressed && !plan.sliding;
   if (postponed) return;
   const used = fieldInUse();
@@ -102,15 +104,16 @@ function focusOf(element) {
   return name && element.closest('#side, #top') ? `[aria-label="${CSS.escape(name)}"]` : null;
 }
 
-/** Asks for newer measured times of a run that goes on. */
+/** Asks for newer measured times while a run goes on. */
 async function followRun() {
-  if (plan.offline || !plan.state.observed || !plan.state.observed.goes_on) return;
-  await new Promise((resolve) => { setTimeout(resolve, FOLLOW_MS); });
-  const typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName) || plan.sliding || drag;
-  if (!typing && !document.querySelector('dialog[open]') && !plan.lost) {
-    await call('observed').then(setState, () => {});
+  while (!plan.offline) {
+    await new Promise((resolve) => { setTimeout(resolve, FOLLOW_MS); });
+    const typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName) || plan.sliding || drag;
+    if (isOpen() && plan.state.observed && plan.state.observed.goes_on && !typing && !plan.lost &&
+        !document.querySelector('dialog[open]')) {
+      await call('observed').then(setState, () => {});
+    }
   }
-  await followRun();
 }
 
 async function openPlan() {
@@ -121,7 +124,6 @@ async function openPlan() {
   } else {
     setState(await call('state'));
   }
-  document.title = `${model().name} · rclrt plan`;
   document.body.classList.add('ready');
   plan.readyAt = performance.now();
   followRun();
