@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,10 +21,14 @@ from rclrt_py.options import overheads
 from rclrt_py.processes.stop_signals import StopSignals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rclrt_py.plan.examples import Offer
     from rclrt_py.plan.server import Server
     from rclrt_py.plan.session import Session
     from rclrt_py.plan.written import Output
+
+    from rclrt_cli.robots import Robots
 
 HELP = "change an application on a page in the browser; every change is analysed at once"
 MOST_PORT = 65_535
@@ -71,6 +76,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "simulate; of a run that goes on, what it has measured so far",
     )
     parser.add_argument(
+        "--live",
+        action="store_true",
+        help="show what running robots measure now, as rclrt top does; needs ROS 2",
+    )
+    parser.add_argument(
+        "--topic",
+        help="with --live: the topic on which the robots publish; default: /diagnostics",
+    )
+    parser.add_argument(
         "--port",
         metavar="N",
         type=whole_number("no port", 0, MOST_PORT),
@@ -84,25 +98,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    outputs = files_to_write(arguments)
+    _check_measured(arguments)
+    with _robots(arguments) as robots:
+        return _run(arguments, partial(_session, arguments, outputs, robots))
+
+
+def _run(arguments: argparse.Namespace, session_of: Callable[[Path], Session]) -> int:
     # Loaded here: the other verbs need none of it.
     from rclrt_py.plan.examples import Offer, examples
 
-    outputs = files_to_write(arguments)
     if arguments.app is None:
-        if arguments.results is not None:
-            raise BadInput(
-                f"--results {arguments.results}: is shown beside the bounds of an application; "
-                "name this application as APP"
-            )
         paths = examples()
         if not paths:
             raise BadInput("plan: no APP, and no examples are installed; expected an app.yaml")
-        offer = Offer(paths, partial(_session, arguments, outputs), arguments.executor)
+        offer = Offer(paths, session_of, arguments.executor)
         return _serve(_server(None, arguments.port, offer), open_browser=not arguments.no_browser)
-    session = _session(arguments, outputs, arguments.app)
-    session.observe()  # throws if there are no results
+    session = session_of(arguments.app)
     try:
         session.open(arguments.executor)
+        session.observe()  # throws if there are no results
         server = _server(session, arguments.port)
     except BaseException:
         session.worker.stop()
@@ -110,22 +125,47 @@ def run(arguments: argparse.Namespace) -> int:
     return _serve(server, open_browser=not arguments.no_browser)
 
 
-def _session(arguments: argparse.Namespace, outputs: list[Output], app: Path) -> Session:
+def _check_measured(arguments: argparse.Namespace) -> None:
+    """Refuses options about measured times that do not go together."""
+    if arguments.live and arguments.results is not None:
+        raise BadInput("--live, --results: the page shows one of them; leave one out")
+    if arguments.topic is not None and not arguments.live:
+        raise BadInput("--topic: is the topic of --live; add --live")
+    if arguments.results is not None and arguments.app is None:
+        raise BadInput(
+            f"--results {arguments.results}: is shown beside the bounds of an application; "
+            "name this application as APP"
+        )
+
+
+def _robots(arguments: argparse.Namespace) -> AbstractContextManager[Robots | None]:
+    if not arguments.live:
+        return nullcontext()
+    from rclrt_cli.robots import TOPIC, Robots
+
+    return Robots("rclrt plan --live", arguments.topic or TOPIC)
+
+
+def _session(
+    arguments: argparse.Namespace, outputs: list[Output], robots: Robots | None, app: Path
+) -> Session:
     """Makes a session that is not open yet."""
     from rclrt_py.plan.observed import observed
     from rclrt_py.plan.session import Session
 
-    return Session(
+    session = Session(
         app,
         outputs,
         {
             name: str(value) if isinstance(value := getattr(arguments, name), Path) else value
             for name in overheads.OPTIONS
         },
-        partial(observed, arguments.results, arguments.executor)
-        if arguments.results is not None
-        else lambda: None,
     )
+    if robots is not None:
+        session.observe = lambda: robots.observed(session.places())
+    elif arguments.results is not None:
+        session.observe = partial(observed, arguments.results, arguments.executor)
+    return session
 
 
 def _serve(server: Server, open_browser: bool) -> int:

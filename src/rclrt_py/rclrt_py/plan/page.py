@@ -12,6 +12,8 @@ from rclrt_py.pages.page import embed, make_page
 
 SHARED = ("dom.js", "scale.js", "gantt_cpus.js", "gantt_panel.js", "gantt.js")
 """Scripts of the report that this page uses."""
+NOT_SHOWN = {"directory": "", "robots": [], "hint": ""}
+"""Parts of measured times that name this machine or others: a saved page has none."""
 SCRIPTS = (
     "store.js",
     "chooser.js",
@@ -21,6 +23,7 @@ SCRIPTS = (
     "graph_drag.js",
     "bar.js",
     "chains.js",
+    "observed.js",
     "load.js",
     "inspector.js",
     "ask.js",
@@ -43,8 +46,8 @@ def offline_page(state: dict[str, Any]) -> str:
     shown = {
         **state,
         "offers": False,
-        "outputs": [],  # with the paths of this machine, as in the directory of the results
-        "observed": None if seen is None else {**seen, "directory": ""},
+        "outputs": [],  # with the paths of this machine
+        "observed": None if seen is None else {**seen, **NOT_SHOWN},
     }
     return _page(f"{name} · rclrt plan", embed(shown), own_server=False)
 

@@ -98,6 +98,18 @@ class Session:
         with self._lock:
             return self._last_id
 
+    def places(self) -> dict[str, str]:
+        """Returns the ids of the callbacks by their names in the ROS graph: the names of the start,
+        and those of the current version, which may have other groups."""
+        with self._lock:
+            models = [self._first["model"], self._shown["model"]]
+        result: dict[str, str] = {}
+        for shown in models:
+            for callback in shown["callbacks"]:
+                for place in callback["places"]:
+                    result.setdefault(place, callback["id"])
+        return result
+
     @property
     def has_unsaved_changes(self) -> bool:
         with self._lock:

@@ -81,11 +81,13 @@ function isDim(card) {
   return Boolean(chain) && !card.chains.has(chain.colour) && !isCause(card);
 }
 
-/** Whether a callback of the card is in the bound of the selected chain, and not on the chain. */
+/** Whether a callback of the card is in the bound of the selected chain, and not on the chain; or
+ * delayed measured instances of what is selected. */
 function isCause(card) {
   const chain = selectedChain();
-  if (!chain || plan.search || card.chains.has(chain.colour)) return false;
-  const causes = new Set(chain.bound.why.map((part) => part.callback));
+  if (plan.search || (chain && card.chains.has(chain.colour))) return false;
+  const causes = new Set(measuredCauses());
+  if (chain) chain.bound.why.forEach((part) => causes.add(part.callback));
   return card.callbacks.some((index) => causes.has(model().callbacks[index].id));
 }
 
@@ -157,7 +159,8 @@ function drawCard(card, layout) {
   const name = cardTitle(card);
   const group = svg('g', {
     class: `card${single ? ` ${single.kind}` : ' group'}${isDim(card) ? ' dim' : ''}` +
-      `${isCause(card) ? ' cause' : ''}${changed ? ' changed' : ''}${chosen ? ' selected' : ''}`,
+      `${isCause(card) ? ' cause' : ''}${changed ? ' changed' : ''}${chosen ? ' selected' : ''}` +
+      card.callbacks.map((index) => observedClass(model().callbacks[index])).join(''),
     'data-key': card.key, 'data-callback': single ? single.id : null, tabindex: 0, role: 'button',
     'aria-label': single ? `Callback ${name}, priority ${single.level}` : `${name}, ${cardFacts(card)}`,
     'aria-pressed': String(chosen),
@@ -171,7 +174,8 @@ function drawCard(card, layout) {
       svg('rect', {class: 'level', x: left + at.width - 34, y: top + 8, width: 26, height: 16, rx: 8}),
       label(fit(String(single.level), 24, 11), left + at.width - 21, top + 20, 11,
         {class: 'level-text', 'text-anchor': 'middle'}),
-      label(fit(`C ${nominal(single.wcet_ms)}${observedText(single)}`, at.width - 20, 11), left + 14, top + 53, 11, {class: 'muted'}));
+      label(fit(`C ${nominal(single.wcet_ms)}${observedText(single)}`, at.width - 20, 11), left + 14, top + 53, 11,
+        {class: observedClass(single).includes('missed') ? 'late-text' : 'muted'}));
   } else {
     group.append(label('open', left + at.width - 12, top + 53, 11, {class: 'muted', 'text-anchor': 'end'}));
   }

@@ -87,13 +87,13 @@ function drawInspector() {
   return drawn || null;
 }
 
-function form(kind, name, note, fields) {
+function form(kind, name, note, fields, below = null) {
   return html('section', {id: 'inspector', 'aria-label': `${kind} ${name}`},
     html('h2', {}, html('span', {class: 'kind'}, `${kind} `), name,
       button('×', () => select(null), {class: 'plain close', 'data-always': '1', title: 'Close ( Esc )',
         'aria-label': 'Close'})),
     note ? html('p', {class: 'note'}, note) : null,
-    html('div', {class: 'fields'}, fields.filter((field) => field)));
+    html('div', {class: 'fields'}, fields.filter((field) => field)), below);
 }
 
 function callbackFields(id) {
@@ -126,7 +126,7 @@ function callbackFields(id) {
       path: ['callbacks', id, 'group'], empty: 'none',
       send: (value) => set(['callbacks', id, 'group'], value || null, `group of ${id}`)}),
     executorField(callback, before),
-  ]);
+  ], drawObservedCallback(id));
 }
 
 function executorField(callback, before) {

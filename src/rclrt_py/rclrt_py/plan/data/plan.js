@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together, and draws it again after each change.
 
-const FOLLOW_MS = 2000;
-
 function drawTop() {
   const {state} = plan;
   const executor = html('select', {id: 'executor', 'aria-label': 'Kind of executor'},
@@ -74,7 +72,7 @@ function redraw() {
   const top = side.scrollTop;
   hideTooltip();
   if (!used || !used.closest('#top')) document.getElementById('top').replaceChildren(...drawTop());
-  const sections = [drawChains(), drawInspector(), drawAsk(), drawLoad(), drawWarnings(), drawVariants()]
+  const sections = [drawChains(), drawRobots(), drawInspector(), drawAsk(), drawLoad(), drawWarnings(), drawVariants()]
     .filter((section) => section);
   // A slider that is held must stay in the page, as a field in use.
   const stays = plan.sliding ? 'inspector' : used && used.closest('#side') ? used.closest('section').id : null;
@@ -96,24 +94,12 @@ function replaceSection(section) {
 function focusOf(element) {
   if (!element || element === document.body || element.closest('#drawer, dialog')) return null;
   if (element.id) return `#${CSS.escape(element.id)}`;
-  for (const name of ['data-field', 'data-chain', 'data-ask', 'data-take']) {
+  for (const name of ['data-field', 'data-chain', 'data-ask', 'data-take', 'data-missed']) {
     const value = element.getAttribute(name);
     if (value) return `[${name}="${CSS.escape(value)}"]`;
   }
   const name = element.getAttribute('aria-label');
   return name && element.closest('#side, #top') ? `[aria-label="${CSS.escape(name)}"]` : null;
-}
-
-/** Asks for newer measured times while a run goes on. */
-async function followRun() {
-  while (!plan.offline) {
-    await new Promise((resolve) => { setTimeout(resolve, FOLLOW_MS); });
-    const typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName) || plan.sliding || drag;
-    if (isOpen() && plan.state.observed && plan.state.observed.goes_on && !typing && !plan.lost &&
-        !document.querySelector('dialog[open]')) {
-      await call('observed').then(setState, () => {});
-    }
-  }
 }
 
 async function openPlan() {
