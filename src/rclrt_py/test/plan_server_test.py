@@ -249,6 +249,21 @@ def test_a_connection_from_before_the_end_gets_no_answer_after_it(tmp_path: Path
         assert early.recv(1) == b""
 
 
+def test_a_file_with_line_ends_of_windows_keeps_them(tmp_path: Path) -> None:
+    text = EXAMPLE.read_text().replace("\n", "\r\n")
+    for plan in opened(tmp_path / "app.yaml", text):
+        assert plan.path.read_bytes() == text.encode()
+        plan.call("change", changes=[plan.set(SCAN, "2")], label="x")
+        plan.call("change", changes=[{"op": "executor", "name": "e2", "cpus": [2]}], label="x")
+        plan.save()
+        written = plan.path.read_bytes()
+        assert b"e2" in written
+        assert written.count(b"\n") == written.count(b"\r\n")
+        plan.path.write_bytes(written.replace(b"\r\n", b"\n"))
+        outcome = plan.call("outcome", what="app")
+        assert outcome["diff"] == "app.yaml: only the ends of lines differ"
+
+
 def test_a_file_that_something_else_changed_is_told(plan: Plan) -> None:
     plan.path.write_text(plan.path.read_text() + "# by hand\n")
     outcome = plan.call("outcome", what="app")

@@ -370,4 +370,5 @@ def _unified(old: str, new: str, name: str) -> str:
     lines = difflib.unified_diff(
         old.splitlines(), new.splitlines(), f"{name} (file)", f"{name} (page)", lineterm="", n=2
     )
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return text if text or old == new else f"{name}: only the ends of lines differ"

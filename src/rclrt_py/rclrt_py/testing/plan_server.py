@@ -76,7 +76,7 @@ def opened(
     others: Sequence[Output] = (),
 ) -> Iterator[Plan]:
     """Writes an app.yaml, and serves it. `others`: the files beside it that may be written."""
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text.encode())
     outputs = [Output("app", path), *others]
     session = Session(path, outputs, dict.fromkeys(overheads.OPTIONS), observe)
     session.open("preemptive")
