@@ -349,6 +349,23 @@ def test_a_job_is_stopped_and_leaves_nothing(
     wait_for(lambda: not any(place.iterdir()))
 
 
+def test_jobs_are_listed_until_they_are_forgotten(plan: Plan) -> None:
+    assert plan.call("state")["jobs"] == []
+    base = plan.call("state")["version"]
+    finished(plan, "sensitivity")
+    long = plan.call("job", kind="simulate", options={"seconds": 60})["job"]
+    listed = plan.call("state")["jobs"]
+    assert [(each["kind"], each["version"], each["state"]) for each in listed] == [
+        ("simulate", base, "runs"),
+        ("sensitivity", base, "done"),
+    ]
+    plan.call("job_forget", job=long)
+    plan.call("job_forget", job=long)  # of two pages
+    assert [each["kind"] for each in plan.call("state")["jobs"]] == ["sensitivity"]
+    with pytest.raises(BadInput, match="no such job"):
+        plan.call("job_state", job=long)
+
+
 def test_the_page_in_one_file_has_the_state_in_it(plan: Plan) -> None:
     text = plan.call("page")["html"]
     assert "connect-src" not in text.partition("</head>")[0]
@@ -387,7 +404,10 @@ BODY = st.fixed_dictionaries(
         "what": JSON,
     },
 )
-FUZZED = ("change", "go", "executor", "reset", "variant", "job_state", "job_stop", "diff")
+FUZZED = (
+    *("change", "go", "executor", "reset", "variant", "job_state", "job_stop", "job_forget"),
+    *("diff", "download", "open", "examples"),
+)
 
 
 def test_hostile_requests_are_refused_and_write_nothing(plan: Plan) -> None:

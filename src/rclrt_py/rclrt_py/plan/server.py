@@ -16,44 +16,14 @@ from typing import Any
 from rclrt_py.errors import RclrtError
 from rclrt_py.plan.examples import Offer
 from rclrt_py.plan.page import offline_page, plan_page
+from rclrt_py.plan.running import Jobs
 from rclrt_py.plan.session import Conflict, Session
-from rclrt_py.plan.worker import Stopped, Worker
+from rclrt_py.plan.worker import Stopped
 
 HOST = "127.0.0.1"
 MOST_BODY, MOST_REFUSED = 4 * 1024 * 1024, 256 * 1024
 NUMBER = re.compile(r"[0-9]{1,9}")
-MOST_JOBS, MOST_RUNNING = 20, 3
 Method = Callable[[Mapping[str, Any]], Any]
-
-
-class Job:
-    """A search or simulation in a process of its own."""
-
-    def __init__(self, kind: str, request: Mapping[str, Any]) -> None:
-        self._worker = Worker()
-        self._stops = self._worker.stops
-        self._state: dict[str, Any] = {"state": "runs", "done": 0.0, "text": ""}
-        threading.Thread(target=self._run, args=(kind, request), daemon=True).start()
-
-    def _run(self, kind: str, request: Mapping[str, Any]) -> None:
-        def progress(done: float, text: str) -> None:
-            self._state = {"state": "runs", "done": done, "text": text}
-
-        try:
-            result = self._worker.ask(kind, request, progress, self._stops)
-            self._state = {"state": "done", "result": result}
-        except Stopped:
-            self._state = {"state": "stopped"}
-        except Exception as error:  # the page shows it
-            self._state = {"state": "failed", "error": str(error) or type(error).__name__}
-        finally:
-            self._worker.stop()
-
-    def state(self) -> dict[str, Any]:
-        return self._state
-
-    def stop(self) -> None:
-        self._worker.stop()
 
 
 class Server(ThreadingHTTPServer):
@@ -72,8 +42,7 @@ class Server(ThreadingHTTPServer):
         self.closed = threading.Event()
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"}
-        self._jobs: dict[str, Job] = {}
-        self._jobs_lock = threading.Lock()
+        self._jobs = Jobs()
         self.methods: dict[str, Method] = {
             "state": lambda body: self.state(),
             "examples": lambda body: {"examples": self._offered().described()},
@@ -92,8 +61,9 @@ class Server(ThreadingHTTPServer):
             "variant": self._variant,
             "cancel": lambda body: self.session.worker.stop(),
             "job": self._start_job,
-            "job_state": lambda body: self._job(body).state(),
-            "job_stop": lambda body: self._job(body).stop(),
+            "job_state": lambda body: self._jobs.get(body.get("job")).state(),
+            "job_stop": lambda body: self._jobs.get(body.get("job")).stop(),
+            "job_forget": lambda body: self._jobs.forget(body.get("job")),
             "diff": lambda body: {"diff": self.session.diff()},
             "outcome": lambda body: self.session.outcome(
                 _number(body, "base"), str(body.get("what"))
@@ -124,7 +94,7 @@ class Server(ThreadingHTTPServer):
         offers = {"offers": self._offer is not None}
         if self._session is None:
             return {**offers, "examples": self._offered().described()}
-        return {**offers, **self._session.state()}
+        return {**offers, "jobs": self._jobs.listed(), **self._session.state()}
 
     def _offered(self) -> Offer:
         if self._offer is None:
@@ -141,10 +111,7 @@ class Server(ThreadingHTTPServer):
             self._session = self._offered().open(str(body.get("example")), first)
             if before is not None:
                 before.worker.stop()
-            with self._jobs_lock:
-                jobs, self._jobs = self._jobs, {}
-            for job in jobs.values():
-                job.stop()
+            self._jobs.forget_all()
             return self.state()
 
     @property
@@ -159,8 +126,7 @@ class Server(ThreadingHTTPServer):
         """Ends the server and all computations. Call it after start()."""
         self.closed.set()
         self.shutdown()
-        for job in self._jobs.values():
-            job.stop()
+        self._jobs.forget_all()
         if self._session is not None:
             self._session.worker.stop()
         self.server_close()
@@ -186,23 +152,8 @@ class Server(ThreadingHTTPServer):
             **self.session.request(base),
             "options": options if isinstance(options, dict) else {},
         }
-        with self._jobs_lock:
-            running = [each for each in self._jobs.values() if each.state()["state"] == "runs"]
-            if len(running) >= MOST_RUNNING:
-                raise RclrtError(
-                    f"{MOST_RUNNING} searches or simulations run already; stop one, or wait"
-                )
-            while len(self._jobs) >= MOST_JOBS:
-                self._jobs.pop(next(iter(self._jobs))).stop()
-            name = secrets.token_hex(8)
-            self._jobs[name] = Job(str(body.get("kind")), request)
+        name = self._jobs.start(str(body.get("kind")), request, base)
         return {"job": name, "version": base}
-
-    def _job(self, body: Mapping[str, Any]) -> Job:
-        job = self._jobs.get(str(body.get("job")))
-        if job is None:
-            raise RclrtError("there is no such job")
-        return job
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -101,8 +101,9 @@ function set(path, value, label, options) {
 }
 
 function setState(state) {
-  const other = plan.state && state.first !== undefined && plan.state.first !== state.first;
-  if (other) forgetApplication();
+  // The whole state, of the first application or of another one.
+  const other = state.first !== undefined && (!plan.state || plan.state.first !== state.first);
+  if (other && plan.state) forgetApplication();
   plan.state = {...(plan.state || {}), ...state};
   document.body.classList.toggle('choosing', !isOpen());
   if (!isOpen()) {
@@ -111,6 +112,7 @@ function setState(state) {
   }
   document.title = `${model().name} · rclrt plan`;
   redraw();
+  if (other && state.jobs && state.jobs.length) restoreJobs(state.jobs);
 }
 
 /** Forgets what is known of the application that was open before. */
