@@ -5,7 +5,7 @@ const plan = {
   state: null,       // as the server gives it
   offline: false,    // one saved file: read only
   lost: false,       // the server does not answer: read only
-  selected: null,    // {kind: 'callback' | 'chain' | 'executor', id}
+  selected: null,    // {kind: 'callback' | 'chain' | 'executor' | 'group', id}
   isolate: false,    // only the selected chain is in the graph
   search: '',
   grouping: null,    // 'callbacks', 'nodes', 'namespaces'; null: by size
