@@ -43,8 +43,8 @@ def start_rclpy(rclpy: Any) -> None:
 def listen(
     rclpy: Any, message_type: Any, name: str, topic: str, take: Callable[[Status], None]
 ) -> Any:
-    """Returns a node that calls `take` with each status on a topic while it is spun. Throws BadInput
-    if the topic is no name."""
+    """Returns a node that calls `take` with each status on a topic while it is spun. Throws
+    BadInput if the topic is no name."""
     invalid_name = importlib.import_module("rclpy.exceptions").InvalidTopicNameException
 
     def take_all(message: Any) -> None:

@@ -45,7 +45,8 @@ def publish():
     own = {"period_ms": 50, "with_deadline": len(callbacks)}
     all = [status(f"process arm {os.getpid()}", "real time", own)]
     for name, values in callbacks.items():
-        all.append(status(name, "", {"priority": 5, "released": count, "completed": count} | values))
+        counters = {"priority": 5, "released": count, "completed": count}
+        all.append(status(name, "", counters | values))
     publisher.publish(DiagnosticArray(status=all))
 
 node.create_timer(0.05, publish)

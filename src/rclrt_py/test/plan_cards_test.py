@@ -82,7 +82,8 @@ def test_variables_and_chains_are_found(
         show(browser, plan)
         press(browser, "/", text)
         found = browser.run(
-            "return [...document.querySelectorAll('.card:not(.dim)')].map((c) => c.dataset.callback)"
+            "return [...document.querySelectorAll('.card:not(.dim)')]"
+            ".map((each) => each.dataset.callback)"
         )
         assert sorted(found) == cards
 

@@ -110,7 +110,9 @@ def test_stalls_and_a_callback_that_does_not_end_are_notices() -> None:
 
 def test_hostile_values_are_no_numbers() -> None:
     statuses = filled(
-        callback(missed="9" * 400, max_ms="inf", p99_ms="nan", deadline_ms="x", worst_late_ms="1e99")
+        callback(
+            missed="9" * 400, max_ms="inf", p99_ms="nan", deadline_ms="x", worst_late_ms="1e99"
+        )
     )
     steer = seen(statuses)["callbacks"]["steer"]
     assert (steer["missed"], steer["worst_ms"], steer["p99_ms"]) == (0, None, 0.0)

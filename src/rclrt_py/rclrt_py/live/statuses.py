@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statuses that monitors of running robots publish: the latest ones, and what they add up to."""
+"""The statuses that monitors of running robots publish: the latest, and what they add up to."""
 
 from __future__ import annotations
 
