@@ -207,6 +207,7 @@ def test_what_cannot_be_used_is_named_before_a_page_is_served(
     for arguments, said in (
         ([broken], "broken.yaml:50:"),
         ([tmp_path / "none.yaml"], "No such file"),
+        ([tmp_path], f"is a directory; expected an app.yaml\n  fix: rclrt model {tmp_path} -o"),
         ([app, "--out", tmp_path], "--out"),
         ([app, "--robot-out", app], "two options name the same file"),
         ([app, "--results", tmp_path / "none"], "no such directory"),

@@ -84,6 +84,15 @@ def test_the_server_opens_an_example_and_refuses_what_needs_one_before(offer: Pl
     assert state["outputs"] == []
 
 
+def test_every_example_opens(offer: Plan) -> None:
+    version = 0
+    for each in offer.call("examples")["examples"]:
+        state = offer.call("open", example=each["name"], base=version)
+        assert state["answer"]["model"]["name"] == each["name"]
+        assert len(state["answer"]["model"]["callbacks"]) == each["callbacks"]
+        version = state["version"]
+
+
 def test_a_page_of_an_earlier_example_changes_nothing_in_the_next_one(offer: Plan) -> None:
     first = offer.call("open", example="fig_5_5")
     second = offer.call("open", example="fig_5_6", base=first["version"])

@@ -114,6 +114,11 @@ def _run(arguments: argparse.Namespace, session_of: Callable[[Path], Session]) -
             raise BadInput("plan: no APP, and no examples are installed; expected an app.yaml")
         offer = Offer(paths, session_of, arguments.executor)
         return _serve(_server(None, arguments.port, offer), open_browser=not arguments.no_browser)
+    if arguments.app.is_dir():
+        raise BadInput(
+            f"{arguments.app}: is a directory; expected an app.yaml\n"
+            f"  fix: rclrt model {arguments.app} -o app.yaml makes one from a trace or a run"
+        )
     session = session_of(arguments.app)
     try:
         session.open(arguments.executor)
