@@ -55,7 +55,9 @@ def _seriousness(item: tuple[str, LiveCallback]) -> tuple[int, int, str]:
     return -callback.latest.level, -callback.latest.whole("priority"), name
 
 
-def _lines(name: str, callback: LiveCallback, silent_before_s: float, paint: Paint) -> Iterator[str]:
+def _lines(
+    name: str, callback: LiveCallback, silent_before_s: float, paint: Paint
+) -> Iterator[str]:
     status = callback.latest
     missed = status.whole("missed")
     fresh = "" if callback.missed_before is None else f"{max(missed - callback.missed_before, 0)}"

@@ -27,9 +27,8 @@ def import_rclpy(command: str) -> tuple[Any, Any]:
         message = importlib.import_module("diagnostic_msgs.msg").DiagnosticArray
         return importlib.import_module("rclpy"), message
     except ImportError as error:
-        fix = ros_fix() if is_wheel() else (
-            "source a ROS 2 installation, or run ./rclrt after `make setup`"
-        )
+        source = "source a ROS 2 installation, or run ./rclrt after `make setup`"
+        fix = ros_fix() if is_wheel() else source
         raise BadInput(
             f"`{command}` needs rclpy and diagnostic_msgs: {error}\n  fix: {fix}"
         ) from error

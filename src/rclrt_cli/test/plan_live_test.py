@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from rclrt_py.testing.browser import EVIL, Browser, overlaps, start
 from rclrt_py.testing.command import Rclrt, command, environment
-from rclrt_py.testing.plan_page import choose, settled, text_of
+from rclrt_py.testing.plan_page import choose, hold, settled, text_of
 from rclrt_py.testing.waiting import GENEROUS_S
+from selenium.webdriver.common.keys import Keys
 from sources import ROOT
 
 EXAMPLE = ROOT / "examples" / "autonomous_vehicle" / "app.yaml"
@@ -96,14 +97,17 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout is not None
-        browser.load(process.stdout.readline().strip())
-        browser.wait("return document.body.classList.contains('ready')")
-        yield browser
-        assert browser.messages() == []
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=GENEROUS_S)
-        assert (process.returncode, said) == (0, "")
+        try:
+            assert process.stdout is not None
+            browser.load(process.stdout.readline().strip())
+            browser.wait("return document.body.classList.contains('ready')")
+            yield browser
+            assert browser.messages() == []
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=GENEROUS_S)
+            assert (process.returncode, said) == (0, "")
+        finally:
+            process.kill()
 
 
 def wait_for_text(page: Browser, selector: str, text: str) -> None:
@@ -119,7 +123,8 @@ def test_a_robot_is_shown_vanishes_and_comes_back(page: Browser, tmp_path: Path)
         missed=3, p99_ms="18.500", max_ms="30.250", worst_late_ms="5.250",
         most_in_the_way=MAP, in_the_way_ms="9.000",
     )  # fmt: skip
-    with robot(tmp_path, {BRAKE: late, "/stranger timer 0": brake(), f"/{EVIL} timer 1": brake()}):
+    strangers = {"/stranger timer 0": brake(), f"/{EVIL} timer 1": brake()}
+    with robot(tmp_path, {BRAKE: late, **strangers}):
         wait_for_text(page, "[data-callback=brake]", "max 30.3, 3 missed")
         assert "real time, 3 callbacks with a limit" in text_of(page, "[data-robot]")
         assert page.run("return document.querySelector('.card.missed').dataset.callback") == "brake"
@@ -140,7 +145,7 @@ def test_a_robot_is_shown_vanishes_and_comes_back(page: Browser, tmp_path: Path)
         assert overlaps(page) == []
     wait_for_text(page, "[data-robot]", "it has ended, or its messages do not arrive")
     wait_for_text(page, "[data-callback=brake]", "silent, max 30.3")
-    with robot(tmp_path, {BRAKE: brake(p99_ms="9.000", max_ms="12.000")}):
+    with robot(tmp_path, {BRAKE: brake(p99_ms="9.000", max_ms="12.000"), **strangers}):
         wait_for_text(page, "[data-callback=brake]", "p99 9, max 12")
         page.wait("return document.querySelectorAll('[data-robot]').length === 1")
         assert "silent" not in text_of(page, "#robots")
@@ -152,15 +157,16 @@ def test_what_is_typed_stays_while_new_times_come(page: Browser, tmp_path: Path)
     choose(page, "brake")
     field = page.driver.find_element("css selector", '#inspector input[data-field="wcet_ms"]')
     with robot(tmp_path, {BRAKE: brake(p99_ms="9.000", max_ms="12.000")}):
-        field.clear()
+        field.send_keys(Keys.CONTROL, "a")
         field.send_keys("1.")
         wait_for_text(page, "[data-callback=brake]", "p99 9, max 12")
         before = page.run("return plan.state.observed.callbacks.brake.n")
         page.wait(f"return plan.state.observed.callbacks.brake.n > {before + 20}")
-        field.send_keys("5\t")
+        field.send_keys("5", Keys.TAB)
         settled(page)
         found = "return model().callbacks.find((each) => each.id === 'brake').wcet_ms"
         assert page.run(found) == 1.5
+        hold(page, "z", Keys.CONTROL)  # nothing is left to save
 
 
 def test_without_ros_it_says_what_is_missing(

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from functools import partial
 from pathlib import Path
 
@@ -158,7 +160,10 @@ def test_what_was_asked_is_there_again_when_the_page_is_loaded_again(
 
 
 def test_a_job_that_runs_is_found_again_and_can_be_stopped(page: Browser, plan: Plan) -> None:
-    plan.call("job", kind="simulate", options={"seconds": 60})
+    job = plan.server.jobs.get(plan.call("job", kind="simulate")["job"])
+    wait_for(lambda: job.pid is not None)
+    assert job.pid is not None
+    os.kill(job.pid, signal.SIGSTOP)  # it runs until it is stopped
     page.driver.refresh()
     page.wait("return document.querySelector('.job.runs progress')")
     page.run("document.querySelector('.job.runs button.small').click()")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cards of the page of `rclrt plan`: groups, search, and chains that can be told apart."""
+"""The cards of the page of `rclrt plan`: groups, search, and chains that differ."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def test_more_chains_than_colours_can_be_told_apart(
         assert browser.run("return grouping()") == "callbacks"
         assert len(styles(browser, "path.strand", "stroke", "stroke-dasharray")) == TOLD_APART
         assert len(styles(browser, ".stripe", "stroke", "stroke-dasharray")) == TOLD_APART
-        swatches = styles(
-            browser, ".chain-name .swatch", "background-color", "background-image"
-        )
+        swatches = styles(browser, ".chain-name .swatch", "background-color", "background-image")
         assert len(swatches) == TOLD_APART
         assert overlaps(browser) == []
     assert browser.messages() == []
@@ -52,9 +50,7 @@ def test_more_chains_than_colours_can_be_told_apart(
 def test_few_chains_have_plain_lines_and_variables_hollow_arrows(
     browser: Browser, tmp_path: Path
 ) -> None:
-    for plan in opened(
-        tmp_path / "app.yaml", (EXAMPLES / "eye_to_wheel" / "app.yaml").read_text()
-    ):
+    for plan in opened(tmp_path / "app.yaml", (EXAMPLES / "eye_to_wheel" / "app.yaml").read_text()):
         show(browser, plan)
         assert styles(browser, ".edge.topic .strand", "stroke-dasharray") == {("none",)}
         assert styles(browser, ".edge.variable .strand", "stroke-dasharray") == {("6px, 4px",)}
@@ -76,9 +72,7 @@ def test_few_chains_have_plain_lines_and_variables_hollow_arrows(
 def test_variables_and_chains_are_found(
     browser: Browser, tmp_path: Path, text: str, cards: list[str]
 ) -> None:
-    for plan in opened(
-        tmp_path / "app.yaml", (EXAMPLES / "eye_to_wheel" / "app.yaml").read_text()
-    ):
+    for plan in opened(tmp_path / "app.yaml", (EXAMPLES / "eye_to_wheel" / "app.yaml").read_text()):
         show(browser, plan)
         press(browser, "/", text)
         found = browser.run(
@@ -91,8 +85,10 @@ def test_variables_and_chains_are_found(
 def test_the_lines_of_an_edge_are_named(browser: Browser, tmp_path: Path) -> None:
     for plan in opened(tmp_path / "app.yaml", large(20)):
         show(browser, plan)
-        strand = browser.driver.find_element(By.CSS_SELECTOR, '[data-edge="c:cb_9_0>c:cb_9_1"]')
-        ActionChains(browser.driver).move_to_element(strand).perform()
+        arrow = browser.driver.find_element(
+            By.CSS_SELECTOR, '[data-edge="c:cb_9_0>c:cb_9_1"] .arrow'
+        )
+        ActionChains(browser.driver).move_to_element(arrow).perform()
         browser.wait("return !document.getElementById('tooltip').hidden")
         assert "chain: chain_9" in text_of(browser, "#tooltip")
 

@@ -77,7 +77,7 @@ def test_the_server_opens_an_example_and_refuses_what_needs_one_before(offer: Pl
     for method in ("change", "save", "outcome", "job", "observed", "page", "download", "go"):
         with pytest.raises(BadInput, match="no application is open; choose one of the examples"):
             offer.call(method, base=1, step=1, what="app", seen="", kind="simulate")
-    with pytest.raises(BadInput, match="there is no example '../fig_5_4'"):
+    with pytest.raises(BadInput, match=r"there is no example '\.\./fig_5_4'"):
         offer.call("open", example="../fig_5_4")
     state = offer.call("open", example="autonomous_vehicle")
     assert offer.chains(state)[0]["bound_ms"] == 16.0

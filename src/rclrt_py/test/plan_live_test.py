@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What monitors of robots report, as the page of `rclrt plan --live` gets it."""
+"""The reports of monitors of robots, as the page of `rclrt plan --live` gets them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ def filled(*all_statuses: Status) -> Statuses:
 
 
 def test_times_misses_and_causes_add_up_until_the_process_starts_again() -> None:
-    late = {"most_in_the_way": "/map timer 0", "in_the_way_ms": "3.000", "worst_late_ms": "2.500"}
+    late: dict[str, Any] = {
+        "most_in_the_way": "/map timer 0",
+        "in_the_way_ms": "3.000",
+        "worst_late_ms": "2.500",
+    }
     statuses = filled(
         callback(missed=1, p99_ms="8.000", max_ms="12.500", **late),
         callback(missed=3, released=200, p99_ms="7.000", max_ms="9.000",

@@ -133,8 +133,14 @@ def test_a_text_keeps_the_ends_of_its_lines(changes: Any) -> None:
 
 
 def test_a_new_line_behind_the_last_one_ends_as_the_others() -> None:
-    text = CRLF.replace("  - {id: stop, callbacks: [brake], priority: 2}",
-                        "  - id: stop\n    callbacks: [brake]").rstrip().replace("\r\n", "\n")
+    text = (
+        CRLF.replace(
+            "  - {id: stop, callbacks: [brake], priority: 2}",
+            "  - id: stop\n    callbacks: [brake]",
+        )
+        .rstrip()
+        .replace("\r\n", "\n")
+    )
     for end in ("\n", "\r\n"):
         after = edited(text.replace("\n", end), put(("chains", "stop", "priority"), 3))
         assert after == text.replace("\n", end) + f"{end}    priority: 3"

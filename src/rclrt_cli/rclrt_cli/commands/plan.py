@@ -68,6 +68,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the page may write a robot.yaml, for rclcpp nodes, to this file",
     )
+    _add_measured(parser)
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=whole_number("no port", 0, MOST_PORT),
+        default=0,
+        help="port of the page on 127.0.0.1; default: any that is free",
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address, but open no browser"
+    )
+    overheads.add_arguments(parser)
+
+
+def _add_measured(parser: argparse.ArgumentParser) -> None:
+    """Adds the options about measured times."""
     parser.add_argument(
         "--results",
         metavar="DIR",
@@ -84,17 +100,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topic",
         help="with --live: the topic on which the robots publish; default: /diagnostics",
     )
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=whole_number("no port", 0, MOST_PORT),
-        default=0,
-        help="port of the page on 127.0.0.1; default: any that is free",
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address, but open no browser"
-    )
-    overheads.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What running robots report."""
+"""The statuses of running robots."""

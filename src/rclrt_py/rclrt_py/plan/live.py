@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What running robots measure now, for the page to show beside the bounds."""
+"""The times that running robots measure, for the page to show beside the bounds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ FORGOTTEN_AFTER_S = 60.0
 def observed(statuses: Statuses, callbacks: Mapping[str, str], now_s: float) -> dict[str, Any]:
     """Returns the robots, and what they report of the callbacks of an application, by id.
     `callbacks`: these ids by the names that a monitor gives callbacks. `unknown`: the names of the
-    others. `now_s`: on the clock of Status.received_s. Of a callback, the p99 is that of the last
-    message; the maximum and the causes are those since the robot was started, or since it is heard
-    here."""
+    others. `now_s`: on the clock of Status.received_s. The p99 is that of the last message; maximum
+    and causes are those since the robot was started, or since it is heard here."""
     silent_before_s = now_s - statuses.silent_after_s
     found: dict[str, dict[str, Any]] = {}
     for name, callback in sorted(statuses.callbacks.items()):

@@ -41,6 +41,11 @@ class Job:
         finally:
             self._worker.stop()
 
+    @property
+    def pid(self) -> int | None:
+        """The id of the process that computes. None: it does not run."""
+        return self._worker.pid
+
     def state(self) -> dict[str, Any]:
         return self._state
 

@@ -42,7 +42,7 @@ class Server(ThreadingHTTPServer):
         self.closed = threading.Event()
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"}
-        self._jobs = Jobs()
+        self.jobs = Jobs()
         self.methods: dict[str, Method] = {
             "state": lambda body: self.state(),
             "examples": lambda body: {"examples": self._offered().described()},
@@ -61,9 +61,9 @@ class Server(ThreadingHTTPServer):
             "variant": self._variant,
             "cancel": lambda body: self.session.worker.stop(),
             "job": self._start_job,
-            "job_state": lambda body: self._jobs.get(body.get("job")).state(),
-            "job_stop": lambda body: self._jobs.get(body.get("job")).stop(),
-            "job_forget": lambda body: self._jobs.forget(body.get("job")),
+            "job_state": lambda body: self.jobs.get(body.get("job")).state(),
+            "job_stop": lambda body: self.jobs.get(body.get("job")).stop(),
+            "job_forget": lambda body: self.jobs.forget(body.get("job")),
             "diff": lambda body: {"diff": self.session.diff()},
             "outcome": lambda body: self.session.outcome(
                 _number(body, "base"), str(body.get("what"))
@@ -94,7 +94,7 @@ class Server(ThreadingHTTPServer):
         offers = {"offers": self._offer is not None}
         if self._session is None:
             return {**offers, "examples": self._offered().described()}
-        return {**offers, "jobs": self._jobs.listed(), **self._session.state()}
+        return {**offers, "jobs": self.jobs.listed(), **self._session.state()}
 
     def _offered(self) -> Offer:
         if self._offer is None:
@@ -111,7 +111,7 @@ class Server(ThreadingHTTPServer):
             self._session = self._offered().open(str(body.get("example")), first)
             if before is not None:
                 before.worker.stop()
-            self._jobs.forget_all()
+            self.jobs.forget_all()
             return self.state()
 
     @property
@@ -126,7 +126,7 @@ class Server(ThreadingHTTPServer):
         """Ends the server and all computations. Call it after start()."""
         self.closed.set()
         self.shutdown()
-        self._jobs.forget_all()
+        self.jobs.forget_all()
         if self._session is not None:
             self._session.worker.stop()
         self.server_close()
@@ -152,7 +152,7 @@ class Server(ThreadingHTTPServer):
             **self.session.request(base),
             "options": options if isinstance(options, dict) else {},
         }
-        name = self._jobs.start(str(body.get("kind")), request, base)
+        name = self.jobs.start(str(body.get("kind")), request, base)
         return {"job": name, "version": base}
 
 

@@ -244,8 +244,8 @@ class YamlText:
         return len(self.text) if end < 0 else end + 1
 
     def line_break(self, place: int) -> str:
-        """Returns the line break of the line that ends at `place`; of the last line, which has none,
-        that of the first one."""
+        """Returns the line break of the line that ends at `place`. The last line, which has none,
+        gets that of the first one."""
         at = place if place < len(self.text) else self.line_end(0)
         return "\r\n" if self.text.startswith("\r\n", at) else "\n"
 

@@ -37,8 +37,8 @@ class Plan:
     def call(self, method: str, **body: Any) -> Any:
         """Returns what the server answers, by default to a page that shows the current version.
         Throws BadInput with its error."""
-        if method not in ("state", "open", "examples"):
-            body.setdefault("base", self.call("state")["version"])
+        if method != "state" and "base" not in body:
+            body["base"] = self.call("state").get("version", 0)
         request = urllib.request.Request(
             f"{self.server.address}{method}",
             json.dumps(body).encode(),
@@ -87,7 +87,10 @@ def opened(
 
 
 def offered(
-    paths: Sequence[Path], *, outputs: Sequence[Output] = (), observe: Callable[[], Any] = lambda: None
+    paths: Sequence[Path],
+    *,
+    outputs: Sequence[Output] = (),
+    observe: Callable[[], Any] = lambda: None,
 ) -> Iterator[Plan]:
     """Serves a page that offers examples. `outputs`: the files that it may write."""
 

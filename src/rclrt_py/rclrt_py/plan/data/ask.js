@@ -82,6 +82,7 @@ async function restoreJobs(listed) {
     if (title && !found.has(kind)) found.set(kind, {id, kind, title, version, state: 'runs', over: state !== 'runs', done: 0, text: ''});
   }
   plan.jobs = [...found.values()];
+  redraw();
   // The oldest one first: the last result is the one that the timeline shows.
   for (const job of [...plan.jobs].reverse()) {
     const shown = followJob(job);

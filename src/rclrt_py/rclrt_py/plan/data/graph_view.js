@@ -185,12 +185,13 @@ function drawCard(card, layout) {
   label(fit(name, at.width - 50, 13, true), left + 14, top + 20, 13, {class: 'strong'}),
   label(fit(cardFacts(card), at.width - 22, 11), left + 14, top + 37, 11, {class: 'muted'}));
   if (single) {
+    const late = observedClass(single).includes('missed');
     group.append(
       svg('rect', {class: 'level', x: left + at.width - 34, y: top + 8, width: 26, height: 16, rx: 8}),
       label(fit(String(single.level), 24, 11), left + at.width - 21, top + 20, 11,
         {class: 'level-text', 'text-anchor': 'middle'}),
-      label(fit(`C ${nominal(single.wcet_ms)}${observedText(single)}`, at.width - 20, 11), left + 14, top + 53, 11,
-        {class: observedClass(single).includes('missed') ? 'late-text' : 'muted'}));
+      label(fit(`C ${nominal(single.wcet_ms)}${observedText(single)}`, at.width - 20, 11, late), left + 14, top + 53, 11,
+        {class: late ? 'late-text' : 'muted'}));
   } else {
     group.append(label('open', left + at.width - 12, top + 53, 11, {class: 'muted', 'text-anchor': 'end'}));
   }

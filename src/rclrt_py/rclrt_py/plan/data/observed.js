@@ -60,7 +60,7 @@ function observedChain(chain) {
       `${seen.missed} missed${seen.missed ? culprits : ''}`);
 }
 
-/** What robots measure of each callback of a chain. */
+/** The times that robots measure of each callback of a chain. */
 function observedSteps(chain) {
   if (!isLive()) return null;
   const steps = chain.callbacks.map((index) => model().callbacks[index]).filter(observedOf);
@@ -83,7 +83,7 @@ function observedClass(callback) {
   return `${seen.missed || seen.stuck || isAboveBound(callback) ? ' missed' : ''}${seen.silent ? ' silent' : ''}`;
 }
 
-/** What is measured of a callback, in sentences without a subject. */
+/** The measured times of a callback, as parts of a sentence. */
 function observedFacts(callback) {
   const seen = observedOf(callback);
   if (!seen) return [];
@@ -151,7 +151,8 @@ function drawMissed() {
   return [html('h3', {}, 'Missed'), html('ul', {class: 'missed-list'}, late.map((callback) => {
     const name = html('button', {type: 'button', class: 'plain', 'data-missed': callback.id}, callback.id);
     name.addEventListener('click', () => select('callback', callback.id));
-    return html('li', {}, name, html('span', {class: 'late-text'}, ` ${observedFacts(callback).slice(1).join('; ')}`));
+    const [, missed, ...rest] = observedFacts(callback);
+    return html('li', {}, name, html('span', {class: 'late-text'}, ` ${missed}`), rest.map((fact) => `; ${fact}`));
   }))];
 }
 
@@ -168,7 +169,7 @@ addEventListener('pointermove', (event) => {
   pointer = {x: event.clientX, y: event.clientY};
 });
 
-/** Draws newer measured times. What a person uses right now stays: fields, focus, tooltip, scrolling. */
+/** Draws newer measured times. Fields, focus, tooltip and scrolling stay as a person has them. */
 function drawObserved() {
   if (pressed || drag || plan.sliding) return;
   const focus = focusOf(document.activeElement);
