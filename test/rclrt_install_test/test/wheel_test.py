@@ -207,6 +207,12 @@ def test_run_says_that_it_needs_ros(installation: Installation) -> None:
     assert not (installation.work / "measured").exists()
 
 
+def test_plan_beside_a_robot_says_that_it_needs_ros(installation: Installation) -> None:
+    answer = installation.run("rclrt", "plan", "app.yaml", "--live", code=2)
+    assert answer.stderr.startswith("rclrt: `rclrt plan --live` needs rclpy and diagnostic_msgs")
+    assert "\n  fix: install ROS 2, build the rclrt workspace on it" in answer.stderr
+
+
 def test_nothing_is_loaded_from_the_sources_or_from_ros(installation: Installation) -> None:
     loaded = [Path(path) for path in json.loads(installation.run("python3", "-c", LOADED).stdout)]
     natives = [path for path in loaded if path.name.startswith("_native.")]
