@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rclrt_py.live.statuses import ERROR, OK, WARN, Status, Statuses
 from rclrt_py.plan.live import observed
+from rclrt_py.testing.browser import Browser
+from rclrt_py.testing.plan_page import click, show, text_of
+from rclrt_py.testing.plan_server import opened
 
+EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
 NAMES = {"/control timer 0": "steer", "/camera subscription /a": "fuse",
          "/camera subscription /b": "fuse", "/map timer 0": "map"}  # fmt: skip
 STEER = "/control timer 0"
@@ -121,3 +126,32 @@ def test_hostile_values_are_no_numbers() -> None:
     steer = seen(statuses)["callbacks"]["steer"]
     assert (steer["missed"], steer["worst_ms"], steer["p99_ms"]) == (0, None, 0.0)
     assert (steer["limit_ms"], steer["worst_late_ms"]) == (0.0, 0.0)
+
+
+def test_a_saved_page_has_the_measured_times_and_no_name_of_a_machine(
+    browser: Browser, tmp_path: Path
+) -> None:
+    statuses = filled(
+        process(7, 0.0),
+        callback("/control subscription /obstacle", limit_of="age", missed=2, max_ms="30.5"),
+    )
+    brake = {"/control subscription /obstacle": "brake"}
+    seen_now = {**observed(statuses, brake, 0.0), "topic": "/d", "hint": "a hint", "error": ""}
+    file = tmp_path / "saved.html"
+    for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), observe=lambda: seen_now):
+        show(browser, plan)
+        assert "process arm 7" in text_of(browser, "#robots")
+        file.write_text(plan.call("page")["html"])
+    assert "process arm" not in file.read_text()
+    browser.load(file)
+    browser.wait("return document.body.classList.contains('ready')")
+    assert "measured until this page was saved" in text_of(browser, "#robots")
+    click(browser, "[data-chain=obstacle]")
+    assert text_of(browser, ".seen") == "measured 30.500, above"
+    assert "2 missed" in text_of(browser, ".observed")
+    colours = browser.run(
+        "const of = (one) => getComputedStyle(document.querySelector(one)).color;"
+        "return [of('.seen'), of('.missed-list .late-text')]"
+    )
+    assert colours[0] == colours[1]
+    assert browser.messages() == []
