@@ -3,7 +3,7 @@
 
 const LABELLED = 60;
 const LABEL_WIDTH = 110;
-const CARD = {height: 62, least: 118, most: 210, measured: 256, head: 30};
+const CARD = {height: 62, least: 118, most: 210, measured: 280, head: 30};
 
 let laidOut = {key: null, layout: null};
 
