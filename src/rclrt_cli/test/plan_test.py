@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from rclrt_cli.commands.plan import add_arguments, files_to_write
+from rclrt_py.errors import BadInput
 from rclrt_py.options import overheads
 from rclrt_py.plan.session import Session
 from rclrt_py.plan.written import Output
@@ -167,20 +168,20 @@ def test_without_a_file_it_offers_the_examples(tmp_path: Path) -> None:
 
 
 def test_an_example_is_never_a_file_to_write(
-    rclrt: Rclrt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RCLRT_ROOT", str(ROOT))
-    answer = rclrt("plan", "--out", EXAMPLE, "--no-browser")
-    assert answer.code == 2
-    assert "--out" in answer.err
-    assert "is a bundled example; name another file" in answer.err
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for bundled in (ROOT / "none", tmp_path):  # of sources, and of an installed package
+        monkeypatch.setattr("rclrt_py.plan.examples.BUNDLED", bundled)
+        with pytest.raises(BadInput, match=r"--out .* is a bundled example; name another file"):
+            files_to_write(parser.parse_args(["--out", str(EXAMPLE)]))
     bundle = tmp_path / "bundle"
     app = bundle / "car" / "app.yaml"
     app.parent.mkdir(parents=True)
     app.write_text(EXAMPLE.read_text())
     monkeypatch.setattr("rclrt_py.plan.examples.BUNDLED", bundle)
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
     assert files_to_write(parser.parse_args([str(app)])) == []
     mine = tmp_path / "mine.yaml"
     (output,) = files_to_write(parser.parse_args([str(app), "--out", str(mine)]))

@@ -117,6 +117,14 @@ def test_stalls_and_a_callback_that_does_not_end_are_notices() -> None:
     assert seen(filled(stall), 10.0)["notices"] == []
 
 
+def test_an_age_by_the_clock_of_another_host_may_be_unknown() -> None:
+    said = "47 of 50 met, 1 missed, 2 unknown"
+    far = callback(stamped_by="lidar", missed=1, unknown=2, max_low_ms="50.1", max_high_ms="50.5")
+    steer = seen(filled(Status(far.name, WARN, said, far.values, 0.0, far.process)))
+    steer = steer["callbacks"]["steer"]
+    assert (steer["worst_ms"], steer["unknown"], steer["note"]) == (50.1, 2, said)
+
+
 def test_hostile_values_are_no_numbers() -> None:
     statuses = filled(
         callback(
@@ -133,10 +141,10 @@ def test_a_saved_page_has_the_measured_times_and_no_name_of_a_machine(
 ) -> None:
     statuses = filled(
         process(7, 0.0),
-        callback("/control subscription /obstacle", limit_of="age", missed=2, max_ms="30.5"),
+        callback("/mapping subscription /map_request", limit_of="age", missed=2, max_ms="36.5"),
     )
-    brake = {"/control subscription /obstacle": "brake"}
-    seen_now = {**observed(statuses, brake, 0.0), "topic": "/d", "hint": "a hint", "error": ""}
+    mapping = {"/mapping subscription /map_request": "build_map"}
+    seen_now = {**observed(statuses, mapping, 0.0), "topic": "/d", "hint": "a hint", "error": ""}
     file = tmp_path / "saved.html"
     for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), observe=lambda: seen_now):
         show(browser, plan)
@@ -146,9 +154,9 @@ def test_a_saved_page_has_the_measured_times_and_no_name_of_a_machine(
     browser.load(file)
     browser.wait("return document.body.classList.contains('ready')")
     assert "measured until this page was saved" in text_of(browser, "#robots")
-    click(browser, "[data-chain=obstacle]")
-    assert text_of(browser, ".seen") == "measured 30.500, above"
-    assert "2 missed" in text_of(browser, ".observed")
+    click(browser, "[data-chain=mapping]")
+    assert text_of(browser, ".seen") == "age 36.500, above"  # of 36 ms, by more than 1 %
+    assert "2 of 90 ages missed" in text_of(browser, ".observed")
     colours = browser.run(
         "const of = (one) => getComputedStyle(document.querySelector(one)).color;"
         "return [of('.seen'), of('.missed-list .late-text')]"

@@ -228,16 +228,14 @@ def _server(session: Session | None, port: int, offer: Offer | None = None) -> S
 
 def files_to_write(arguments: argparse.Namespace) -> list[Output]:
     """Returns the files that the page may write. Bundled examples are never among them."""
-    from rclrt_py.plan.examples import examples, is_bundled
+    from rclrt_py.plan.examples import is_bundled, is_example
     from rclrt_py.plan.written import KINDS, Output
 
     named = {what: getattr(arguments, "out" if what == "app" else f"{what}_out") for what in KINDS}
     for what, path in named.items():
         if path is not None:
             option = "--out" if what == "app" else f"--{what}-out"
-            if is_bundled(path) or (
-                arguments.app is None and path.resolve() in map(Path.resolve, examples())
-            ):
+            if is_bundled(path) or (arguments.app is None and is_example(path)):
                 raise BadInput(f"{option} {path}: is a bundled example; name another file")
             if path != arguments.app:
                 check_file(option, path)

@@ -75,7 +75,8 @@ class LiveCallback:
     def _note(self) -> None:
         status = self.latest
         self.worst_late_ms = max(self.worst_late_ms, status.real("worst_late_ms"))
-        self.worst_ms = max(self.worst_ms, status.real("max_ms"))
+        # An age by another host's clock counts with the least that it may have been.
+        self.worst_ms = max(self.worst_ms, status.real("max_ms"), status.real("max_low_ms"))
         cause = status.values.get("most_in_the_way")
         if cause is not None:
             self.in_the_way = cause

@@ -25,6 +25,15 @@ def examples() -> list[Path]:
     return sorted(directory.glob("*/app.yaml"))
 
 
+def is_example(path: Path) -> bool:
+    """Returns whether the path leads to an example, of the installed package or of the checkout."""
+    root = os.environ.get("RCLRT_ROOT")
+    place = path.resolve()
+    return is_bundled(path) or (
+        bool(root) and place.is_relative_to((Path(str(root)) / "examples").resolve())
+    )
+
+
 def is_bundled(path: Path) -> bool:
     """Returns whether the path leads to a file of the installed package's examples."""
     return path.resolve().is_relative_to(BUNDLED)

@@ -83,6 +83,8 @@ def _callback(callback: LiveCallback, names: Mapping[str, str], silent: bool) ->
         "limit_ms": status.real("deadline_ms"),
         "is_age": status.values.get("limit_of") == "age",
         "stuck": status.message if status.level >= ERROR else "",
+        "note": status.message if status.level == WARN else "",
+        "unknown": status.whole("unknown"),
         "silent": silent,
         "causes": [
             {"what": names.get(what, what), "is_callback": what in names, "time_ms": time_ms}
@@ -94,12 +96,13 @@ def _callback(callback: LiveCallback, names: Mapping[str, str], silent: bool) ->
 def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Returns what two statuses of one callback add up to."""
     result = dict(one)
-    for key in ("n", "dropped", "missed", "fresh"):
+    for key in ("n", "dropped", "missed", "fresh", "unknown"):
         result[key] = one[key] + other[key]
     for key in ("p99_ms", "worst_ms"):
         result[key] = max((each[key] for each in (one, other) if each[key]), default=None)
     result["worst_late_ms"] = max(one["worst_late_ms"], other["worst_late_ms"])
     result["stuck"] = one["stuck"] or other["stuck"]
+    result["note"] = one["note"] or other["note"]
     result["silent"] = one["silent"] and other["silent"]
     result["causes"] = [*one["causes"], *other["causes"]]
     return result

@@ -33,7 +33,7 @@ function drawChains() {
     html('h2', {}, 'Chains'),
     answer().no_bounds ? html('p', {class: 'note'},
       `No bounds under this executor: ${answer().no_bounds}. Find a miss and Simulate work.`) : null,
-    html('div', {class: many ? 'many' : null, tabindex: many ? 0 : null}, html('table', {class: 'chains'},
+    html('div', {id: 'chains-table', class: many ? 'many' : null, tabindex: many ? 0 : null}, html('table', {class: 'chains'},
       html('thead', {}, html('tr', {}, heads.map((head, index) =>
         html('th', {scope: 'col', class: index ? null : 'name'}, head,
           index && index < 4 ? html('span', {class: 'unit'}, 'ms') : null)))),

@@ -15,28 +15,40 @@ function observedOfChain(chain) {
   return isWhole ? {...last, culprits: last.causes.map((cause) => cause.what)} : null;
 }
 
-/** Whether the version on the page is the one that may have been measured. */
-function isMeasured() {
-  if (!isLive()) return plan.state.version === plan.state.first;
-  return !plan.state.dirty && answer().analysis.executor === plan.state.start.analysis.executor;
+/** Whether the version on the page is the one that may have been measured: a robot does not run what
+ * is saved meanwhile. */
+const isMeasured = () => plan.state.version === plan.state.first;
+
+/** Whether a measured time is above a bound. A monitor rounds times up, by 1 % at the most. */
+function isAbove(seen, bound) {
+  return isMeasured() && bound !== null && seen.worst_ms > bound * (isLive() ? 1.011 : 1);
+}
+
+/** Whether an age at the end of a chain counts from the release of its first callback or later: a
+ * timer stamps the data, and the callback has them from no other chain. */
+function isAgeOfChain(chain) {
+  const end = chain.callbacks[chain.callbacks.length - 1];
+  const parts = chain.callbacks.map((index) => model().callbacks[index].kind);
+  return parts[0] === 'timer' && !parts.includes('sync') &&
+    allChains().filter((each) => each.callbacks[each.callbacks.length - 1] === end).length === 1;
 }
 
 /** Whether a callback took longer than the bound of one of its chains: its part cannot. */
 function isAboveBound(callback) {
   const seen = observedOf(callback);
-  if (!seen || seen.worst_ms === null || seen.is_age || !isMeasured()) return false;
+  if (!seen || seen.worst_ms === null || seen.is_age) return false;
   const index = model().callbacks.indexOf(callback);
   return allChains().some((chain) => !chain.samples && chain.callbacks.includes(index) &&
-    chain.bound.bound_ms !== null && seen.worst_ms > chain.bound.bound_ms);
+    isAbove(seen, chain.bound.bound_ms));
 }
 
 /** The longest measured response, in red above the bound. */
 function seenWorst(chain, bound) {
   const seen = observedOfChain(chain);
   if (!seen || seen.worst_ms === null) return null;
-  const above = isMeasured() && bound !== null && seen.worst_ms > bound;
+  const above = isAbove(seen, bound) && (!seen.is_age || isAgeOfChain(chain));
   return html('span', {class: `seen${above ? ' late-text' : ''}`},
-    `measured ${exact(seen.worst_ms)}${above ? ', above' : ''}`);
+    `${seen.is_age ? 'age' : 'measured'} ${exact(seen.worst_ms)}${above ? ', above' : ''}`);
 }
 
 /** Where the measured times of a run are from. */
@@ -55,8 +67,12 @@ function observedChain(chain) {
   if (!seen) return null;
   const culprits = seen.culprits.length ? `; they were delayed by ${seen.culprits.join(', ')}` : '';
   const what = seen.is_age ? 'ages' : 'responses';
+  if (isLive()) {
+    return html('p', {class: 'observed'}, `measured: ${observedTimes(seen)}, ${seen.missed} of ` +
+      `${seen.n + seen.dropped} ${what} missed${seen.missed ? culprits : ''}`);
+  }
   return html('p', {class: 'observed'}, seen.worst_ms === null ? 'measured: no response'
-    : `measured: p99 ${exact(seen.p99_ms)} ms, maximum ${exact(seen.worst_ms)} ms of ${seen.n} ${what}, ` +
+    : `measured: p99 ${exact(seen.p99_ms)} ms, maximum ${exact(seen.worst_ms)} ms of ${seen.n} responses, ` +
       `${seen.missed} missed${seen.missed ? culprits : ''}`);
 }
 
@@ -66,6 +82,11 @@ function observedSteps(chain) {
   const steps = chain.callbacks.map((index) => model().callbacks[index]).filter(observedOf);
   return steps.length ? html('ul', {class: 'steps'}, steps.map((step) =>
     html('li', {}, html('strong', {}, step.id), ` ${observedFacts(step).join('; ')}`))) : null;
+}
+
+function observedTimes(seen) {
+  const time = (ms) => (ms === null ? 'none' : `${exact(ms)} ms`);
+  return `p99 ${time(seen.p99_ms)}, maximum ${time(seen.worst_ms)}`;
 }
 
 /** On a card, behind its execution time. */
@@ -87,8 +108,7 @@ function observedClass(callback) {
 function observedFacts(callback) {
   const seen = observedOf(callback);
   if (!seen) return [];
-  const time = (ms) => (ms === null ? 'none' : `${exact(ms)} ms`);
-  const times = `p99 ${time(seen.p99_ms)}, maximum ${time(seen.worst_ms)}`;
+  const times = observedTimes(seen);
   if (!isLive()) return [`${times} from ready to end`];
   const facts = [`${seen.is_age ? 'age' : 'response'}: ${times}, limit ${exact(seen.limit_ms)} ms` +
     `${isAboveBound(callback) ? ', above the bound of its chain' : ''}`,
@@ -96,6 +116,8 @@ function observedFacts(callback) {
   if (seen.worst_late_ms > 0) facts.push(`the worst ${exact(seen.worst_late_ms)} ms late`);
   if (seen.causes.length) facts.push(`most in the way: ${seen.causes.slice(0, 4).map(causeText).join(', ')}`);
   if (seen.stuck) facts.push(seen.stuck);
+  if (seen.unknown) facts.push(`${seen.unknown} ages are unknown: ${seen.note}`);
+  else if (seen.note && !seen.missed) facts.push(seen.note);
   if (seen.silent) facts.push('silent now');
   return facts;
 }

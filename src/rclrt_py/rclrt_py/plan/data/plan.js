@@ -94,7 +94,7 @@ function replaceSection(section) {
 function focusOf(element) {
   if (!element || element === document.body || element.closest('#drawer, dialog')) return null;
   if (element.id) return `#${CSS.escape(element.id)}`;
-  for (const name of ['data-field', 'data-chain', 'data-ask', 'data-take', 'data-missed']) {
+  for (const name of ['data-field', 'data-chain', 'data-ask', 'data-take', 'data-missed', 'data-part']) {
     const value = element.getAttribute(name);
     if (value) return `[${name}="${CSS.escape(value)}"]`;
   }
