@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 from rclrt_py.live.statuses import ERROR, OK, WARN, Status, Statuses
 from rclrt_py.plan.live import observed
 from rclrt_py.testing.browser import Browser
-from rclrt_py.testing.plan_page import click, show, text_of
+from rclrt_py.testing.plan_page import click, settled, show, text_of
 from rclrt_py.testing.plan_server import opened
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
@@ -162,4 +163,35 @@ def test_a_saved_page_has_the_measured_times_and_no_name_of_a_machine(
         "return [of('.seen'), of('.missed-list .late-text')]"
     )
     assert colours[0] == colours[1]
+    assert browser.messages() == []
+
+
+def test_newer_times_leave_the_focus_and_are_not_compared_with_what_was_saved_since(
+    browser: Browser, tmp_path: Path
+) -> None:
+    count = itertools.count(100)
+
+    def look() -> dict[str, Any]:
+        status = callback("/mapping subscription /map_request", limit_of="age", max_ms="36.5",
+                          completed=next(count))  # fmt: skip
+        mapping = {"/mapping subscription /map_request": "build_map"}
+        found = observed(filled(process(7, 0.0), status), mapping, 0.0)
+        return {**found, "topic": "/d", "hint": "a hint", "error": ""}
+
+    for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), observe=look):
+        show(browser, plan)
+        click(browser, "[data-chain=mapping]")
+        part = browser.run(
+            "const one = document.querySelector('[data-part]'); one.focus();return one.dataset.part"
+        )
+        before = browser.run("return plan.state.observed.callbacks.build_map.n")
+        browser.wait(f"return plan.state.observed.callbacks.build_map.n > {before}")
+        assert browser.run("return document.activeElement.dataset.part") == part
+        assert text_of(browser, ".seen") == "age 36.500, above"
+        browser.run("set(['callbacks', 'scan', 'wcet_ms'], '0.5', 'x')")
+        settled(browser)
+        plan.save()
+        show(browser, plan)
+        assert browser.run("return plan.state.dirty") is False
+        assert text_of(browser, ".seen") == "age 36.500"
     assert browser.messages() == []
