@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -11,8 +12,11 @@ import subprocess
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rclrt_cli.commands.plan import add_arguments, files_to_write
+from rclrt_py.errors import BadInput
 from rclrt_py.options import overheads
 from rclrt_py.plan.session import Session
 from rclrt_py.plan.written import Output
@@ -137,16 +141,63 @@ def test_the_page_shows_what_analyze_says_of_the_file_that_it_writes(
     assert json.loads(answer.out) == state["answer"]["analysis"]
 
 
-def test_without_a_file_it_lists_the_examples(
-    rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+def test_without_a_file_it_offers_the_examples(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("plan", "--no-browser"),
+        env={**environment(), "RCLRT_ROOT": str(ROOT)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        headers = {"Content-Type": "application/json"}
+
+        def ask(method: str, body: dict[str, str]) -> Any:
+            request = urllib.request.Request(address + method, json.dumps(body).encode(), headers)
+            with urllib.request.urlopen(request, timeout=GENEROUS_S) as answer:
+                return json.load(answer)
+
+        found = [each["name"] for each in ask("state", {})["examples"]]
+        assert found == sorted(each.parent.name for each in ROOT.glob("examples/*/app.yaml"))
+        opened = ask("open", {"example": "autonomous_vehicle"})
+        assert opened["answer"]["analysis"]["feasible"] is True
+        process.terminate()
+        assert process.wait(timeout=GENEROUS_S) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_example_is_never_a_file_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RCLRT_ROOT", str(ROOT))
-    answer = rclrt("plan")
-    assert answer.code == 0
-    assert f"rclrt plan {EXAMPLE}" in answer.out
-    monkeypatch.delenv("RCLRT_ROOT")
-    answer = rclrt("plan")
-    assert (answer.code, answer.err) == (2, "rclrt: plan: no APP; expected an app.yaml\n")
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for bundled in (ROOT / "none", tmp_path):  # of sources, and of an installed package
+        monkeypatch.setattr("rclrt_py.plan.examples.BUNDLED", bundled)
+        with pytest.raises(BadInput, match=r"--out .* is a bundled example; name another file"):
+            files_to_write(parser.parse_args(["--out", str(EXAMPLE)]))
+    bundle = tmp_path / "bundle"
+    app = bundle / "car" / "app.yaml"
+    app.parent.mkdir(parents=True)
+    app.write_text(EXAMPLE.read_text())
+    monkeypatch.setattr("rclrt_py.plan.examples.BUNDLED", bundle)
+    assert files_to_write(parser.parse_args([str(app)])) == []
+    mine = tmp_path / "mine.yaml"
+    (output,) = files_to_write(parser.parse_args([str(app), "--out", str(mine)]))
+    assert output.path == mine
+
+
+def test_without_a_file_and_without_examples_it_asks_for_a_file(
+    rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RCLRT_ROOT", raising=False)
+    monkeypatch.setattr("rclrt_py.plan.examples.BUNDLED", ROOT / "none")
+    answer = rclrt("plan", "--no-browser")
+    assert (answer.code, answer.err) == (
+        2,
+        "rclrt: plan: no APP, and no examples are installed; expected an app.yaml\n",
+    )
 
 
 def test_what_cannot_be_used_is_named_before_a_page_is_served(
@@ -157,9 +208,11 @@ def test_what_cannot_be_used_is_named_before_a_page_is_served(
     for arguments, said in (
         ([broken], "broken.yaml:50:"),
         ([tmp_path / "none.yaml"], "No such file"),
+        ([tmp_path], f"is a directory; expected an app.yaml\n  fix: rclrt model {tmp_path} -o"),
         ([app, "--out", tmp_path], "--out"),
         ([app, "--robot-out", app], "two options name the same file"),
         ([app, "--results", tmp_path / "none"], "no such directory"),
+        (["--results", tmp_path], "name this application as APP"),
         ([app, "--port", "x"], "is no port"),
         ([app, "--executor", "none"], "unknown executor"),
     ):

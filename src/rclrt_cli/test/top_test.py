@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from rclrt_cli.live_table import ERROR, OK, WARN, LiveTable, Status
+from rclrt_cli.live_table import LiveTable
 from rclrt_cli.main import main
+from rclrt_py.live.statuses import ERROR, OK, WARN, Status
 from rclrt_py.terminal.table import Paint
 
 LINE = "/lidar timer 0"

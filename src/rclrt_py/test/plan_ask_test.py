@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from functools import partial
 from pathlib import Path
 
@@ -125,6 +127,48 @@ def test_margins_are_shown_and_one_is_taken(page: Browser, plan: Plan) -> None:
     state = plan.call("state")
     assert state["answer"]["analysis"]["feasible"] is True
     assert state["labels"][-1].endswith("at its limit")
+
+
+def reload(page: Browser) -> None:
+    page.driver.refresh()
+    page.wait("return document.body.classList.contains('ready')")
+    settled(page)
+
+
+def test_what_was_asked_is_there_again_when_the_page_is_loaded_again(
+    page: Browser, plan: Plan
+) -> None:
+    turn_round(page, plan)
+    click(page, '[data-ask="simulate"]')
+    click(page, '[data-ask="find_miss"]')
+    click(page, '[data-ask="synthesize"]')
+    page.run("document.querySelector('[data-ask=\"sensitivity\"]').click()")  # and do not wait
+    page.wait("return plan.jobs[0].kind === 'sensitivity' && plan.jobs[0].id")
+    reload(page)
+    kinds = page.run("return [...document.querySelectorAll('.job')].map((j) => j.dataset.job)")
+    assert kinds == ["sensitivity", "synthesize", "find_miss", "simulate"]
+    assert "4 of 4 chains hold with them" in text_of(page, '[data-job="synthesize"]')
+    assert "counter-example of" in text_of(page, "#window")  # of the later one of both timelines
+    assert "refuted" in text_of(page, "tr.chain .verdict")
+    click(page, '[aria-label="Close Simulate"]')
+    click(page, '[data-take="synthesize"]')
+    assert "all 4 deadlines hold" in text_of(page, "#headline")
+    reload(page)
+    kinds = page.run("return [...document.querySelectorAll('.job')].map((j) => j.dataset.job)")
+    assert kinds == ["sensitivity", "find_miss"]
+    assert "an earlier version" in text_of(page, "#drawer")
+
+
+def test_a_job_that_runs_is_found_again_and_can_be_stopped(page: Browser, plan: Plan) -> None:
+    job = plan.server.jobs.get(plan.call("job", kind="simulate")["job"])
+    wait_for(lambda: job.pid is not None)
+    assert job.pid is not None
+    os.kill(job.pid, signal.SIGSTOP)  # it runs until it is stopped
+    page.driver.refresh()
+    page.wait("return document.querySelector('.job.runs progress')")
+    page.run("document.querySelector('.job.runs button.small').click()")
+    settled(page)
+    assert "stopped" in text_of(page, '[data-job="simulate"]')
 
 
 def test_a_simulation_stands_beside_the_bounds(page: Browser, plan: Plan) -> None:

@@ -6,9 +6,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -249,95 +247,26 @@ def test_a_connection_from_before_the_end_gets_no_answer_after_it(tmp_path: Path
         assert early.recv(1) == b""
 
 
+def test_a_file_with_line_ends_of_windows_keeps_them(tmp_path: Path) -> None:
+    text = EXAMPLE.read_text().replace("\n", "\r\n")
+    for plan in opened(tmp_path / "app.yaml", text):
+        assert plan.path.read_bytes() == text.encode()
+        plan.call("change", changes=[plan.set(SCAN, "2")], label="x")
+        plan.call("change", changes=[{"op": "executor", "name": "e2", "cpus": [2]}], label="x")
+        plan.save()
+        written = plan.path.read_bytes()
+        assert b"e2" in written
+        assert written.count(b"\n") == written.count(b"\r\n")
+        plan.path.write_bytes(written.replace(b"\r\n", b"\n"))
+        outcome = plan.call("outcome", what="app")
+        assert outcome["diff"] == "app.yaml: only the ends of lines differ"
+
+
 def test_a_file_that_something_else_changed_is_told(plan: Plan) -> None:
     plan.path.write_text(plan.path.read_text() + "# by hand\n")
     outcome = plan.call("outcome", what="app")
     assert outcome["changed_on_disk"] is True
     assert "-# by hand" in outcome["diff"]
-
-
-def finished(plan: Plan, kind: str, **options: Any) -> Any:
-    """Returns the result of a job."""
-    job = plan.call("job", kind=kind, options=options)["job"]
-    limit = time.monotonic() + GENEROUS_S
-    while (state := plan.call("job_state", job=job))["state"] == "runs":
-        assert time.monotonic() < limit
-        time.sleep(0.02)
-    return state
-
-
-def turn_round(plan: Plan) -> None:
-    """Gives the chains the reverse of their priorities."""
-    plan.call("change", changes=plan.turned_round(), label="turned round")
-
-
-def test_priorities_are_proposed_and_the_proposal_has_its_bounds(plan: Plan) -> None:
-    turn_round(plan)
-    assert not plan.call("state")["answer"]["analysis"]["feasible"]
-    found = finished(plan, "synthesize", source="bounds")["result"]
-    assert all(chain["verdict"] in ("proved", "conditional") for chain in found["after"])
-    state = plan.call("change", changes=found["changes"], label="taken")
-    assert state["answer"]["analysis"]["feasible"] is True
-    assert plan.chains(state) == found["after"]
-
-
-def test_an_assignment_proposes_executors_cpus_and_priorities(plan: Plan) -> None:
-    turn_round(plan)
-    found = finished(plan, "assign", cpus=[1, 2])["result"]
-    state = plan.call("change", changes=found["changes"], label="taken")
-    assert plan.chains(state) == found["after"]
-    assert state["answer"]["analysis"]["feasible"] is True
-
-
-def test_margins_misses_and_simulations_are_found(plan: Plan) -> None:
-    margins = finished(plan, "sensitivity")["result"]["margins"]
-    assert margins["factor"] > 1
-    turn_round(plan)
-    found = finished(plan, "find_miss")["result"]
-    assert {each["chain"] for each in found["misses"]} >= {"obstacle"}
-    assert found["simulation"]["gantt"]["choices"][0]["label"].startswith("counter-example of")
-    first = found["simulation"]["gantt"]["choices"][0]["panels"][0]["responses"]
-    released = [sum(row[0] == chain and row[2] >= 0 for row in first) for chain in range(4)]
-    assert released == [10, 10, 5, 1]  # in 500 ms
-    simulated = finished(plan, "simulate")["result"]["simulation"]
-    assert [chain["id"] for chain in simulated["chains"]] == [
-        "obstacle",
-        "planning",
-        "mapping",
-        "logging",
-    ]
-    assert simulated["gantt"]["choices"]
-
-
-def test_a_job_that_cannot_be_done_says_why(plan: Plan) -> None:
-    plan.call("executor", executor="wait_set")
-    state = finished(plan, "synthesize")
-    assert state["state"] == "failed"
-    assert "does not run callbacks by priority" in state["error"]
-    assert finished(plan, "nonsense")["error"] == "unknown request 'nonsense'"
-    with pytest.raises(BadInput, match="no such job"):
-        plan.call("job_state", job="x")
-
-
-def test_a_job_is_stopped_and_leaves_nothing(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = tmp_path / "temporary"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    job = plan.call("job", kind="simulate", options={"seconds": 60})["job"]
-    plan.call("job_stop", job=job)
-    limit = time.monotonic() + GENEROUS_S
-    while (state := plan.call("job_state", job=job))["state"] == "runs":
-        assert time.monotonic() < limit
-    assert state["state"] == "stopped"
-    wait_for(lambda: not any(place.iterdir()))
-
-
-def test_the_page_in_one_file_has_the_state_in_it(plan: Plan) -> None:
-    text = plan.call("page")["html"]
-    assert "connect-src" not in text.partition("</head>")[0]
-    assert '"id":"obstacle"' in text
 
 
 TEXTS = st.text() | st.sampled_from(["callbacks", "scan", "priority", "executors", "main", "app"])
@@ -372,7 +301,10 @@ BODY = st.fixed_dictionaries(
         "what": JSON,
     },
 )
-FUZZED = ("change", "go", "executor", "reset", "variant", "job_state", "job_stop", "diff")
+FUZZED = (
+    *("change", "go", "executor", "reset", "variant", "job_state", "job_stop", "job_forget"),
+    *("diff", "download", "open", "examples"),
+)
 
 
 def test_hostile_requests_are_refused_and_write_nothing(plan: Plan) -> None:

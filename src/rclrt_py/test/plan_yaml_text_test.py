@@ -106,6 +106,46 @@ def test_a_text_with_a_mark_and_letters_of_several_bytes_is_changed_in_the_right
     assert after == text.replace("priority: 2", "priority: 7")
 
 
+CRLF = BLOCK.replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [{"op": "set", "path": ["callbacks", "scan", "wcet_ms"], "value": "7"}],
+        [{"op": "set", "path": ["callbacks", "scan", "priority"], "value": 3}],
+        [{"op": "set", "path": ["callbacks", "scan", "timer", "offset_ms"], "value": 3}],
+        [{"op": "set", "path": ["callbacks", "brake", "priority"], "value": 3}],
+        [{"op": "set", "path": ["callbacks", "brake", "timer"], "value": None}],
+        [{"op": "set", "path": ["nodes", "lidar", "namespace"], "value": None}],
+        [{"op": "executor", "name": "second", "cpus": [2]}],
+        [{"op": "executor", "name": each, "cpus": [2]} for each in ("second", "third")],
+        [
+            {"op": "executor", "name": "second", "cpus": [2]},
+            {"op": "move", "callback": "scan", "executor": "second"},
+        ],
+    ],
+)
+def test_a_text_keeps_the_ends_of_its_lines(changes: Any) -> None:
+    after = changed(YamlText(CRLF, "app.yaml"), changes).text
+    assert after == changed(YamlText(BLOCK, "app.yaml"), changes).text.replace("\n", "\r\n")
+    assert after.count("\n") == after.count("\r\n") == after.count("\r")
+
+
+def test_a_new_line_behind_the_last_one_ends_as_the_others() -> None:
+    text = (
+        CRLF.replace(
+            "  - {id: stop, callbacks: [brake], priority: 2}",
+            "  - id: stop\n    callbacks: [brake]",
+        )
+        .rstrip()
+        .replace("\r\n", "\n")
+    )
+    for end in ("\n", "\r\n"):
+        after = edited(text.replace("\n", end), put(("chains", "stop", "priority"), 3))
+        assert after == text.replace("\n", end) + f"{end}    priority: 3"
+
+
 def test_values_are_written_so_that_a_reader_gets_them_back() -> None:
     for value in ("a", "on", "a b", "{}", '"', "x: y", "#", "é", "a\nb"):
         after = edited(BLOCK, put(("name",), value))

@@ -41,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     write_atomically(arguments.output, text)
     stated = re.search(r"^# .*rclrt analyze FILE (--executor wait_set:threads=\d+)$", text, re.M)
     executor = f" {stated[1]}" if stated else ""
-    print(f"{arguments.output}\nrclrt analyze {arguments.output}{executor}")
+    print(arguments.output)
+    for verb in ("plan", "analyze"):
+        print(f"rclrt {verb} {arguments.output}{executor}")
     return EXIT_OK
 
 

@@ -51,6 +51,7 @@ def test_a_trace_shows_what_starved_and_its_model_what_can(tmp_path: Path) -> No
         r"18\.\d{3} s later \(1[78] of its periods\); meanwhile 'n_timer_1' of its group began ",
         said,
     ), said
+    assert printed.splitlines()[-2] == f"rclrt plan {file} --executor wait_set:threads=2"
     assert printed.splitlines()[-1] == f"rclrt analyze {file} --executor wait_set:threads=2"
     application = rclrt_model.load(file)
     assert [callback.id for callback in application.callbacks] == [

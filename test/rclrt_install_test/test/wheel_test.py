@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -116,6 +117,14 @@ def bounds_of(answer: subprocess.CompletedProcess[str]) -> dict[str, tuple[float
     return {chain["id"]: (chain["bound_ms"], chain["verdict"]) for chain in analysis["chains"]}
 
 
+def ask(address: str, body: dict[str, str]) -> Any:
+    """Returns the answer of the server of `rclrt plan`."""
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(address, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=600) as answer:
+        return json.load(answer)
+
+
 def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
@@ -158,6 +167,28 @@ def test_simulate_writes_a_run_and_report_its_page(installation: Installation) -
     assert "two_timers" in page.read_text(encoding="utf-8")
 
 
+def test_plan_offers_the_examples_and_opens_one(installation: Installation) -> None:
+    with subprocess.Popen(
+        (installation.venv / "bin/rclrt", "plan", "--no-browser"),
+        env=installation.environment,
+        cwd=installation.work,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            opened = ask(f"{address}open", {"example": "autonomous_vehicle"})
+            shown = {example["name"] for example in ask(f"{address}examples", {})["examples"]}
+        finally:
+            process.terminate()
+    assert process.returncode == 0
+    assert shown == {path.parent.name for path in ROOT.glob("examples/*/app.yaml")}
+    assert opened["outputs"] == []
+    chains = {chain["id"]: chain["bound_ms"] for chain in opened["answer"]["analysis"]["chains"]}
+    assert chains["obstacle"] == 16.0  # examples/autonomous_vehicle/README.md
+
+
 def test_python_has_the_analysis_as_functions(installation: Installation) -> None:
     answer = installation.run("python3", "-c", BOUNDS, "app.yaml")
     assert json.loads(answer.stdout) == {
@@ -174,6 +205,12 @@ def test_run_says_that_it_needs_ros(installation: Installation) -> None:
     )
     assert "\n  fix: install ROS 2, build the rclrt workspace on it" in answer.stderr
     assert not (installation.work / "measured").exists()
+
+
+def test_plan_beside_a_robot_says_that_it_needs_ros(installation: Installation) -> None:
+    answer = installation.run("rclrt", "plan", "app.yaml", "--live", code=2)
+    assert answer.stderr.startswith("rclrt: `rclrt plan --live` needs rclpy and diagnostic_msgs")
+    assert "\n  fix: install ROS 2, build the rclrt workspace on it" in answer.stderr
 
 
 def test_nothing_is_loaded_from_the_sources_or_from_ros(installation: Installation) -> None:

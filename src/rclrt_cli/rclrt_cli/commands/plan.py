@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +21,14 @@ from rclrt_py.options import overheads
 from rclrt_py.processes.stop_signals import StopSignals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rclrt_py.plan.examples import Offer
     from rclrt_py.plan.server import Server
     from rclrt_py.plan.session import Session
     from rclrt_py.plan.written import Output
+
+    from rclrt_cli.robots import Robots
 
 HELP = "change an application on a page in the browser; every change is analysed at once"
 MOST_PORT = 65_535
@@ -34,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="APP",
         nargs="?",
         type=Path,
-        help="an app.yaml; without one, the bundled examples are listed",
+        help="an app.yaml; without one, the page offers the bundled examples",
     )
     parser.add_argument(
         "--executor",
@@ -47,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="FILE",
         type=Path,
-        help="the page may write the application to this file; default: APP itself",
+        help="the page may write the application to this file; default: APP itself, and no file "
+        "without APP",
     )
     parser.add_argument(
         "--priorities-out",
@@ -61,13 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the page may write a robot.yaml, for rclcpp nodes, to this file",
     )
-    parser.add_argument(
-        "--results",
-        metavar="DIR",
-        type=Path,
-        help="show what was measured beside the bounds: a directory of rclrt run, compare or "
-        "simulate; of a run that goes on, what it has measured so far",
-    )
+    _add_measured(parser)
     parser.add_argument(
         "--port",
         metavar="N",
@@ -81,33 +82,100 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     overheads.add_arguments(parser)
 
 
+def _add_measured(parser: argparse.ArgumentParser) -> None:
+    """Adds the options about measured times."""
+    parser.add_argument(
+        "--results",
+        metavar="DIR",
+        type=Path,
+        help="show what was measured beside the bounds: a directory of rclrt run, compare or "
+        "simulate; of a run that goes on, what it has measured so far",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="show what running robots measure now, as rclrt top does; needs ROS 2",
+    )
+    parser.add_argument(
+        "--topic",
+        help="with --live: the topic on which the robots publish; default: /diagnostics",
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
+    outputs = files_to_write(arguments)
+    _check_measured(arguments)
+    with _robots(arguments) as robots:
+        return _run(arguments, partial(_session, arguments, outputs, robots))
+
+
+def _run(arguments: argparse.Namespace, session_of: Callable[[Path], Session]) -> int:
     # Loaded here: the other verbs need none of it.
-    from rclrt_py.plan.observed import observed
-    from rclrt_py.plan.session import Session
+    from rclrt_py.plan.examples import Offer, examples
 
     if arguments.app is None:
-        return _list_examples()
-    outputs = _outputs(arguments)
-    session = Session(
-        arguments.app,
-        outputs,
-        {
-            name: str(value) if isinstance(value := getattr(arguments, name), Path) else value
-            for name in overheads.OPTIONS
-        },
-        partial(observed, arguments.results, arguments.executor)
-        if arguments.results is not None
-        else lambda: None,
-    )
-    session.observe()  # throws if there are no results
+        paths = examples()
+        if not paths:
+            raise BadInput("plan: no APP, and no examples are installed; expected an app.yaml")
+        offer = Offer(paths, session_of, arguments.executor)
+        return _serve(_server(None, arguments.port, offer), open_browser=not arguments.no_browser)
+    if arguments.app.is_dir():
+        raise BadInput(
+            f"{arguments.app}: is a directory; expected an app.yaml\n"
+            f"  fix: rclrt model {arguments.app} -o app.yaml makes one from a trace or a run"
+        )
+    session = session_of(arguments.app)
     try:
         session.open(arguments.executor)
+        session.observe()  # throws if there are no results
         server = _server(session, arguments.port)
     except BaseException:
         session.worker.stop()
         raise
     return _serve(server, open_browser=not arguments.no_browser)
+
+
+def _check_measured(arguments: argparse.Namespace) -> None:
+    """Refuses options about measured times that do not go together."""
+    if arguments.live and arguments.results is not None:
+        raise BadInput("--live, --results: the page shows one of them; leave one out")
+    if arguments.topic is not None and not arguments.live:
+        raise BadInput("--topic: is the topic of --live; add --live")
+    if arguments.results is not None and arguments.app is None:
+        raise BadInput(
+            f"--results {arguments.results}: is shown beside the bounds of an application; "
+            "name this application as APP"
+        )
+
+
+def _robots(arguments: argparse.Namespace) -> AbstractContextManager[Robots | None]:
+    if not arguments.live:
+        return nullcontext()
+    from rclrt_cli.robots import TOPIC, Robots
+
+    return Robots("rclrt plan --live", arguments.topic or TOPIC)
+
+
+def _session(
+    arguments: argparse.Namespace, outputs: list[Output], robots: Robots | None, app: Path
+) -> Session:
+    """Makes a session that is not open yet."""
+    from rclrt_py.plan.observed import observed
+    from rclrt_py.plan.session import Session
+
+    session = Session(
+        app,
+        outputs,
+        {
+            name: str(value) if isinstance(value := getattr(arguments, name), Path) else value
+            for name in overheads.OPTIONS
+        },
+    )
+    if robots is not None:
+        session.observe = lambda: robots.observed(session.places())
+    elif arguments.results is not None:
+        session.observe = partial(observed, arguments.results, arguments.executor)
+    return session
 
 
 def _serve(server: Server, open_browser: bool) -> int:
@@ -127,7 +195,7 @@ def _serve(server: Server, open_browser: bool) -> int:
             os.close(never)
             os.close(writer)
             server.close()
-    if server.session.has_unsaved_changes:
+    if server.has_unsaved_changes:
         print("rclrt: changes on the page were not saved", file=sys.stderr)
     return EXIT_OK
 
@@ -147,42 +215,34 @@ def _open(address: str, directory: Path) -> bool:
     return webbrowser.open(file.as_uri())
 
 
-def _server(session: Session, port: int) -> Server:
+def _server(session: Session | None, port: int, offer: Offer | None = None) -> Server:
     from rclrt_py.plan.server import Server
 
     try:
-        return Server(session, port)
+        return Server(session, port, offer=offer)
     except OSError as error:
         raise BadInput(
             f"--port {port}: cannot be used ({error.strerror}); choose another one, or leave it out"
         ) from error
 
 
-def _outputs(arguments: argparse.Namespace) -> list[Output]:
-    from rclrt_py.plan.written import Output
+def files_to_write(arguments: argparse.Namespace) -> list[Output]:
+    """Returns the files that the page may write. Bundled examples are never among them."""
+    from rclrt_py.plan.examples import is_bundled, is_example
+    from rclrt_py.plan.written import KINDS, Output
 
-    outputs = [Output("app", arguments.out or arguments.app)]
-    for what in ("priorities", "robot"):
-        path = getattr(arguments, f"{what}_out")
+    named = {what: getattr(arguments, "out" if what == "app" else f"{what}_out") for what in KINDS}
+    for what, path in named.items():
         if path is not None:
-            outputs.append(Output(what, path))
-    for output in outputs:
-        option = {"app": "--out", "priorities": "--priorities-out", "robot": "--robot-out"}
-        if output.path != arguments.app:
-            check_file(option[output.what], output.path)
+            option = "--out" if what == "app" else f"--{what}-out"
+            if is_bundled(path) or (arguments.app is None and is_example(path)):
+                raise BadInput(f"{option} {path}: is a bundled example; name another file")
+            if path != arguments.app:
+                check_file(option, path)
+    if named["app"] is None and arguments.app is not None and not is_bundled(arguments.app):
+        named["app"] = arguments.app
+    outputs = [Output(what, path) for what, path in named.items() if path is not None]
     paths = [output.path.resolve() for output in outputs]
     if len(set(paths)) < len(paths):
         raise BadInput("plan: two options name the same file to write; name a file for each")
     return outputs
-
-
-def _list_examples() -> int:
-    from rclrt_py.plan.examples import examples
-
-    found = examples()
-    if not found:
-        raise BadInput("plan: no APP; expected an app.yaml")
-    print("rclrt plan APP opens an application. Examples:")
-    for path in found:
-        print(f"  rclrt plan {path}")
-    return EXIT_OK

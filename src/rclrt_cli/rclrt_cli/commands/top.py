@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 import time
@@ -15,7 +14,8 @@ from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.terminal.table import Paint
 
-from rclrt_cli.live_table import LiveTable, Status
+from rclrt_cli.live_table import LiveTable
+from rclrt_cli.robots import SPIN_S, TOPIC, hint, import_rclpy, listen, start_rclpy
 
 HELP = "show deadline misses and their causes, live, for running robots"
 DESCRIPTION = (
@@ -23,7 +23,6 @@ DESCRIPTION = (
     "robot.yaml. Press Ctrl-C to end. The exit code is 1 if a deadline was missed, otherwise 0."
 )
 _HINT_AFTER_S = 5.0
-_SPIN_S = 0.1
 _CLEAR = "\x1b[H\x1b[2J"
 
 
@@ -31,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument(
         "--topic",
-        default="/diagnostics",
+        default=TOPIC,
         help="topic on which the robots publish (default: %(default)s)",
     )
     parser.add_argument(
@@ -46,12 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    rclpy, message_type = _import_rclpy()
+    rclpy, message_type = import_rclpy("rclrt top")
     table = LiveTable()
     with StopSignals() as stop:
         try:
-            rclpy.init(args=[], signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
-            node = _listen(rclpy, message_type, arguments.topic, table)
+            start_rclpy(rclpy)
+            node = listen(rclpy, message_type, "rclrt_top", arguments.topic, table.take)
             _show(rclpy, node, table, arguments, stop)
             node.destroy_node()
         except RuntimeError as error:  # rclpy's RCLError is one, and has no public name
@@ -59,43 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             rclpy.try_shutdown()
     if not table.callbacks and not table.processes:
-        print(f"rclrt: nothing came on {arguments.topic}; {_hint()}", file=sys.stderr)
+        print(f"rclrt: nothing came on {arguments.topic}; {hint()}", file=sys.stderr)
         return EXIT_NO
     return EXIT_NO if table.missed else EXIT_OK
-
-
-def _import_rclpy() -> tuple[Any, Any]:
-    """Imports rclpy and the message type. They may not be installed."""
-    try:
-        importlib.import_module("rclpy.signals")
-        message = importlib.import_module("diagnostic_msgs.msg").DiagnosticArray
-        return importlib.import_module("rclpy"), message
-    except ImportError as error:
-        raise BadInput(
-            f"`rclrt top` needs rclpy and diagnostic_msgs: {error}\n"
-            "  fix: source a ROS 2 installation, or run ./rclrt after `make setup`"
-        ) from error
-
-
-def _listen(rclpy: Any, message_type: Any, topic: str, table: LiveTable) -> Any:
-    invalid_name = importlib.import_module("rclpy.exceptions").InvalidTopicNameException
-
-    def take(message: Any) -> None:
-        now_s = time.monotonic()
-        for status in message.status:
-            values = {str(each.key): str(each.value) for each in status.values}
-            level = int.from_bytes(status.level, "little")
-            table.take(Status(status.name, level, status.message, values, now_s))
-
-    node = rclpy.create_node(f"rclrt_top_{os.getpid()}", enable_rosout=False)
-    try:
-        node.create_subscription(message_type, topic, take, 100)
-    except invalid_name as error:
-        node.destroy_node()
-        raise BadInput(
-            f"--topic '{topic}' is no topic name; expected one like /diagnostics"
-        ) from error
-    return node
 
 
 def _show(
@@ -105,7 +70,7 @@ def _show(
     begin_s = next_s = time.monotonic()
     hinted = False
     while not stop.requested:
-        rclpy.spin_once(node, timeout_sec=_SPIN_S)
+        rclpy.spin_once(node, timeout_sec=SPIN_S)
         now_s = time.monotonic()
         is_over = arguments.seconds is not None and now_s - begin_s >= arguments.seconds
         has_come = bool(table.callbacks or table.processes)
@@ -117,13 +82,5 @@ def _show(
         if is_over or (arguments.once and has_come):
             return
         if not has_come and not hinted and now_s - begin_s > _HINT_AFTER_S:
-            print(f"rclrt: nothing yet on {arguments.topic}; {_hint()}", file=sys.stderr)
+            print(f"rclrt: nothing yet on {arguments.topic}; {hint()}", file=sys.stderr)
             hinted = True
-
-
-def _hint() -> str:
-    domain = os.environ.get("ROS_DOMAIN_ID", "0")
-    return (
-        "a robot is seen if its robot.yaml has a section 'monitor' and it is in this ROS domain "
-        f"(ROS_DOMAIN_ID={domain})"
-    )

@@ -14,7 +14,7 @@ from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Machine
-    from rclrt_model import Application, Callback
+    from rclrt_model import Application, Callback, CallbackPlace
 
 
 def parse(text: str, name: str) -> Application:
@@ -51,6 +51,7 @@ def answer(application: Application, executor: str, machine: Machine) -> dict[st
 def describe(application: Application) -> dict[str, Any]:
     """Returns the parts of an application for the page; callbacks, nodes and executors by index."""
     callbacks = application.callbacks
+    places = model().places_of(application)
     topics: dict[str, None] = {}
     for callback in callbacks:
         topics.update(dict.fromkeys((*callback.inputs, *callback.publishes)))
@@ -71,7 +72,8 @@ def describe(application: Application) -> dict[str, Any]:
             for each in application.nodes
         ],
         "callbacks": [
-            _callback(application, index, callback) for index, callback in enumerate(callbacks)
+            {**_callback(application, index, callback), "places": list(map(_place, places[index]))}
+            for index, callback in enumerate(callbacks)
         ],
         "chains": [
             {
@@ -95,6 +97,12 @@ def describe(application: Application) -> dict[str, Any]:
         "topics": list(topics),
         "hyperperiod_ms": application.hyperperiod_ns() / 1e6,
     }
+
+
+def _place(place: CallbackPlace) -> str:
+    """Returns the name of a callback in the ROS graph, as rclrt_rclcpp and its monitor write it."""
+    group = f" group {place.group}" if place.kind in ("timer", "waitable") and place.group else ""
+    return f"{place.node}{group} {place.kind} {place.name}"
 
 
 def _callback(application: Application, index: int, callback: Callback) -> dict[str, Any]:

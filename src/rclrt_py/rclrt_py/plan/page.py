@@ -12,14 +12,18 @@ from rclrt_py.pages.page import embed, make_page
 
 SHARED = ("dom.js", "scale.js", "gantt_cpus.js", "gantt_panel.js", "gantt.js")
 """Scripts of the report that this page uses."""
+NOT_SHOWN = {"directory": "", "robots": [], "hint": ""}
+"""Parts of measured times that name this machine or others: a saved page has none."""
 SCRIPTS = (
     "store.js",
+    "chooser.js",
     "graph_model.js",
     "graph_layout.js",
     "graph_view.js",
     "graph_drag.js",
     "bar.js",
     "chains.js",
+    "observed.js",
     "load.js",
     "inspector.js",
     "ask.js",
@@ -41,8 +45,9 @@ def offline_page(state: dict[str, Any]) -> str:
     seen = state["observed"]
     shown = {
         **state,
-        "outputs": [],  # with the paths of this machine, as in the directory of the results
-        "observed": None if seen is None else {**seen, "directory": ""},
+        "offers": False,
+        "outputs": [],  # with the paths of this machine
+        "observed": None if seen is None else {**seen, **NOT_SHOWN},
     }
     return _page(f"{name} · rclrt plan", embed(shown), own_server=False)
 

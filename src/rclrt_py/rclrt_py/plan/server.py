@@ -14,86 +14,105 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from rclrt_py.errors import RclrtError
+from rclrt_py.plan.examples import Offer
 from rclrt_py.plan.page import offline_page, plan_page
+from rclrt_py.plan.running import Jobs
 from rclrt_py.plan.session import Conflict, Session
-from rclrt_py.plan.worker import Stopped, Worker
+from rclrt_py.plan.worker import Stopped
 
 HOST = "127.0.0.1"
 MOST_BODY, MOST_REFUSED = 4 * 1024 * 1024, 256 * 1024
 NUMBER = re.compile(r"[0-9]{1,9}")
-MOST_JOBS, MOST_RUNNING = 20, 3
 Method = Callable[[Mapping[str, Any]], Any]
 
 
-class Job:
-    """A search or simulation in a process of its own."""
-
-    def __init__(self, kind: str, request: Mapping[str, Any]) -> None:
-        self._worker = Worker()
-        self._stops = self._worker.stops
-        self._state: dict[str, Any] = {"state": "runs", "done": 0.0, "text": ""}
-        threading.Thread(target=self._run, args=(kind, request), daemon=True).start()
-
-    def _run(self, kind: str, request: Mapping[str, Any]) -> None:
-        def progress(done: float, text: str) -> None:
-            self._state = {"state": "runs", "done": done, "text": text}
-
-        try:
-            result = self._worker.ask(kind, request, progress, self._stops)
-            self._state = {"state": "done", "result": result}
-        except Stopped:
-            self._state = {"state": "stopped"}
-        except Exception as error:  # the page shows it
-            self._state = {"state": "failed", "error": str(error) or type(error).__name__}
-        finally:
-            self._worker.stop()
-
-    def state(self) -> dict[str, Any]:
-        return self._state
-
-    def stop(self) -> None:
-        self._worker.stop()
-
-
 class Server(ThreadingHTTPServer):
-    """Serves one session. `address` is what a browser opens."""
+    """Serves one session. `address` is what a browser opens. Without a session at first, the page
+    chooses one of the offered examples."""
 
     daemon_threads = True
 
-    def __init__(self, session: Session, port: int = 0) -> None:
+    def __init__(
+        self, session: Session | None, port: int = 0, *, offer: Offer | None = None
+    ) -> None:
         super().__init__((HOST, port), Handler)
-        self.session = session
+        self._session = session
+        self._offer = offer
+        self._opening = threading.Lock()
         self.closed = threading.Event()
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"}
-        self._jobs: dict[str, Job] = {}
-        self._jobs_lock = threading.Lock()
+        self.jobs = Jobs()
         self.methods: dict[str, Method] = {
-            "state": lambda body: session.state(),
-            "change": lambda body: session.change(
+            "state": lambda body: self.state(),
+            "examples": lambda body: {"examples": self._offered().described()},
+            "open": self._open,
+            "change": lambda body: self.session.change(
                 _number(body, "base"),
                 body.get("changes"),
                 str(body.get("label", "")),
                 body.get("merge") is True,
             ),
-            "executor": lambda body: session.choose_executor(
+            "executor": lambda body: self.session.choose_executor(
                 _number(body, "base"), str(body.get("executor"))
             ),
-            "go": lambda body: session.go(_number(body, "base"), _number(body, "step")),
-            "reset": lambda body: session.reset(_number(body, "base")),
+            "go": lambda body: self.session.go(_number(body, "base"), _number(body, "step")),
+            "reset": lambda body: self.session.reset(_number(body, "base")),
             "variant": self._variant,
-            "cancel": lambda body: session.worker.stop(),
+            "cancel": lambda body: self.session.worker.stop(),
             "job": self._start_job,
-            "job_state": lambda body: self._job(body).state(),
-            "job_stop": lambda body: self._job(body).stop(),
-            "diff": lambda body: {"diff": session.diff()},
-            "outcome": lambda body: session.outcome(_number(body, "base"), str(body.get("what"))),
-            "save": lambda body: session.save(
+            "job_state": lambda body: self.jobs.get(body.get("job")).state(),
+            "job_stop": lambda body: self.jobs.get(body.get("job")).stop(),
+            "job_forget": lambda body: self.jobs.forget(body.get("job")),
+            "diff": lambda body: {"diff": self.session.diff()},
+            "outcome": lambda body: self.session.outcome(
+                _number(body, "base"), str(body.get("what"))
+            ),
+            "save": lambda body: self.session.save(
                 _number(body, "base"), str(body.get("what")), str(body.get("seen"))
             ),
-            "observed": lambda body: {"observed": session.observe()},
-            "page": lambda body: {"html": offline_page(session.state())},
+            "download": lambda body: self.session.download(
+                _number(body, "base"), str(body.get("what"))
+            ),
+            "observed": lambda body: {"observed": self.session.observe()},
+            "page": lambda body: {"html": offline_page(self.session.state())},
         }
+
+    @property
+    def session(self) -> Session:
+        """The session of the application that is open. Throws RclrtError if none is."""
+        if self._session is None:
+            raise RclrtError("no application is open; choose one of the examples")
+        return self._session
+
+    @property
+    def has_unsaved_changes(self) -> bool:
+        return self._session is not None and self._session.has_unsaved_changes
+
+    def state(self) -> dict[str, Any]:
+        """Returns everything that the page shows when it is opened."""
+        offers = {"offers": self._offer is not None}
+        if self._session is None:
+            return {**offers, "examples": self._offered().described()}
+        return {**offers, "jobs": self.jobs.listed(), **self._session.state()}
+
+    def _offered(self) -> Offer:
+        if self._offer is None:
+            raise RclrtError("examples are offered if the command is started without APP")
+        return self._offer
+
+    def _open(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Opens an example in place of the application that is open."""
+        with self._opening:
+            before, first = self._session, 1
+            if before is not None:
+                before.check(_number(body, "base"))
+                first = before.last_id + 1
+            self._session = self._offered().open(str(body.get("example")), first)
+            if before is not None:
+                before.worker.stop()
+            self.jobs.forget_all()
+            return self.state()
 
     @property
     def address(self) -> str:
@@ -107,9 +126,9 @@ class Server(ThreadingHTTPServer):
         """Ends the server and all computations. Call it after start()."""
         self.closed.set()
         self.shutdown()
-        for job in self._jobs.values():
-            job.stop()
-        self.session.worker.stop()
+        self.jobs.forget_all()
+        if self._session is not None:
+            self._session.worker.stop()
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -133,23 +152,8 @@ class Server(ThreadingHTTPServer):
             **self.session.request(base),
             "options": options if isinstance(options, dict) else {},
         }
-        with self._jobs_lock:
-            running = [each for each in self._jobs.values() if each.state()["state"] == "runs"]
-            if len(running) >= MOST_RUNNING:
-                raise RclrtError(
-                    f"{MOST_RUNNING} searches or simulations run already; stop one, or wait"
-                )
-            while len(self._jobs) >= MOST_JOBS:
-                self._jobs.pop(next(iter(self._jobs))).stop()
-            name = secrets.token_hex(8)
-            self._jobs[name] = Job(str(body.get("kind")), request)
+        name = self.jobs.start(str(body.get("kind")), request, base)
         return {"job": name, "version": base}
-
-    def _job(self, body: Mapping[str, Any]) -> Job:
-        job = self._jobs.get(str(body.get("job")))
-        if job is None:
-            raise RclrtError("there is no such job")
-        return job
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -202,7 +206,7 @@ class Handler(BaseHTTPRequestHandler):
         except Stopped:
             status, document = HTTPStatus.CONFLICT, {"error": "cancelled: nothing was changed"}
         except Conflict as error:
-            document = {"error": str(error), "state": self.server.session.state()}
+            document = {"error": str(error), "state": self.server.state()}
             status = HTTPStatus.CONFLICT
         except (RclrtError, ValueError, OSError) as error:
             status, document = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}

@@ -17,7 +17,7 @@ from rclrt_py.files.atomic import write_atomically
 from rclrt_py.native import LARGEST, model, read_input
 from rclrt_py.plan.changes import changed
 from rclrt_py.plan.worker import Worker
-from rclrt_py.plan.written import Output
+from rclrt_py.plan.written import KINDS, Output
 from rclrt_py.plan.yaml_text import YamlText
 
 MOST_VERSIONS = 1000
@@ -71,8 +71,9 @@ class Session:
     _known: dict[str, str] = field(default_factory=dict)
     """The content of each output that was read or written here last, as its hash."""
 
-    def open(self, executor: str) -> None:
-        """Reads the file, and analyses it. Throws BadInput if it is not a valid app.yaml."""
+    def open(self, executor: str, first: int = 1) -> None:
+        """Reads the file, and analyses it; this version has the id `first`. Throws BadInput if it
+        is not a valid app.yaml."""
         data = read_input(self.path)
         if len(data) > LARGEST:
             raise BadInput(f"{self.path}: is larger than {LARGEST} bytes")
@@ -86,10 +87,28 @@ class Session:
             raise BadInput(str(error)) from error
         self._saved = text
         self._known = {each.what: _hash(_content(each.path)) for each in self.outputs}
-        self._versions = [Version(1, text, executor, "")]
+        self._versions = [Version(first, text, executor, "")]
         self._position = 0
-        self._last_id = 1
+        self._last_id = first
         self._first = self._shown = self._answer(self._versions[0])
+
+    @property
+    def last_id(self) -> int:
+        """The id of the version that was made last."""
+        with self._lock:
+            return self._last_id
+
+    def places(self) -> dict[str, str]:
+        """Returns the ids of the callbacks by their names in the ROS graph: the names of the start,
+        and those of the current version, which may have other groups."""
+        with self._lock:
+            models = [self._first["model"], self._shown["model"]]
+        result: dict[str, str] = {}
+        for shown in models:
+            for callback in shown["callbacks"]:
+                for place in callback["places"]:
+                    result.setdefault(place, callback["id"])
+        return result
 
     @property
     def has_unsaved_changes(self) -> bool:
@@ -215,6 +234,24 @@ class Session:
                 self._saved = text
             return {"saved": str(output.path), **self._current()}
 
+    def download(self, base: int, what: str) -> dict[str, Any]:
+        """Returns the name and content of a file for the browser to keep. Nothing is written here.
+        If no file was named for the application, its current text counts as saved."""
+        if what not in KINDS:
+            raise BadInput(f"download: expected one of {', '.join(KINDS)}")
+        with self._lock:
+            version = self._at(base)
+            text = Output(what, self.path).text(version.text, str(self.path), version.executor)
+            name = self._shown["model"]["name"]
+            if what == "app" and all(each.what != "app" for each in self.outputs):
+                self._saved = version.text
+            file = f"{name}.yaml" if what == "app" else f"{name}-{what}.yaml"
+            return {"name": file, "text": text, "state": self._current()}
+
+    def check(self, base: int) -> None:
+        """Throws Conflict if the current version is not the one that a page shows."""
+        self._at(base)
+
     def _written(self, base: int, what: str) -> tuple[Output, str]:
         """Returns an output and its new content."""
         version = self._at(base)
@@ -333,4 +370,5 @@ def _unified(old: str, new: str, name: str) -> str:
     lines = difflib.unified_diff(
         old.splitlines(), new.splitlines(), f"{name} (file)", f"{name} (page)", lineterm="", n=2
     )
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return text if text or old == new else f"{name}: only the ends of lines differ"

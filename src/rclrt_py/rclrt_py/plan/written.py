@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 
+KINDS = ("app", "priorities", "robot")
+
+
 @dataclass(frozen=True)
 class Output:
-    """A file to write. `what`: `app`, `priorities` or `robot`."""
+    """A file to write. `what` is one of KINDS."""
 
     what: str
     path: Path

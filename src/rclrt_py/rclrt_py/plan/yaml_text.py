@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes single values of a YAML text. Everything else keeps its bytes: comments, order, blanks.
+New lines end as the lines before them.
 
 A path names a value from the top: keys of mappings; in a list, the `id` or `name` of an item. So
 ("callbacks", "scan", "timer", "period_ms") is the period of the callback `scan`.
@@ -204,7 +205,7 @@ class YamlText:
         first = parent.pairs[0][0].start
         indent = " " * (first - self.line_start(first))
         at = self.line_end(last)
-        return Splice(at, at, f"\n{indent}{entry}")
+        return Splice(at, at, f"{self.line_break(at)}{indent}{entry}")
 
     def cut_flow(self, parent: Span, index: int) -> tuple[int, int]:
         key, value = parent.pairs[index]
@@ -226,14 +227,27 @@ class YamlText:
             if index + 1 == len(parent.pairs):
                 raise BadInput(f"{self.name}: '{key.text}' is the only key of its item")
             return key.start, parent.pairs[index + 1][0].start
-        return begin, min(self.line_end(self.last(value)) + 1, len(self.text))
+        return begin, self.next_line(self.last(value))
 
     def line_start(self, place: int) -> int:
         return self.text.rfind("\n", 0, place) + 1
 
     def line_end(self, place: int) -> int:
+        """Returns the place behind the last character of a line, before its line break."""
         end = self.text.find("\n", place)
-        return len(self.text) if end < 0 else end
+        if end < 0:
+            return len(self.text)
+        return end - 1 if end > place and self.text[end - 1] == "\r" else end
+
+    def next_line(self, place: int) -> int:
+        end = self.text.find("\n", place)
+        return len(self.text) if end < 0 else end + 1
+
+    def line_break(self, place: int) -> str:
+        """Returns the line break of the line that ends at `place`. The last line, which has none,
+        gets that of the first one."""
+        at = place if place < len(self.text) else self.line_end(0)
+        return "\r\n" if self.text.startswith("\r\n", at) else "\n"
 
 
 def put(path: Sequence[str], value: Value) -> Edit:
@@ -284,7 +298,7 @@ def append(path: Sequence[str], item: dict[str, Any]) -> Edit:
         at = text.line_end(last)
         begin = text.line_start(found.start)
         indent = text.text[begin : found.start]
-        return Splice(at, at, f"\n{indent}- {line}")
+        return Splice(at, at, f"{text.line_break(at)}{indent}- {line}")
 
     return Edit(splice, lambda document: _part(document, path).append(_as_read(item)))
 
@@ -301,8 +315,9 @@ def add_section(key: str, items: Sequence[dict[str, Any]], before: str) -> Edit:
         indent = text.text[at:place]
         while at > 0 and text.text[text.line_start(at - 1) : at].startswith("#"):
             at = text.line_start(at - 1)
-        lines = "".join(f"{indent}  - {to_yaml(item)}\n" for item in items)
-        return Splice(at, at, f"{indent}{key}:\n{lines}\n")
+        end = text.line_break(text.line_end(place))
+        lines = "".join(f"{indent}  - {to_yaml(item)}{end}" for item in items)
+        return Splice(at, at, f"{indent}{key}:{end}{lines}{end}")
 
     def apply(document: Any) -> None:
         document[key] = _as_read(list(items))

@@ -13,6 +13,7 @@ from typing import Any
 
 from rclrt_py.errors import BadInput
 from rclrt_py.options import overheads
+from rclrt_py.plan.examples import Offer
 from rclrt_py.plan.server import Server
 from rclrt_py.plan.session import Session
 from rclrt_py.plan.written import Output
@@ -36,8 +37,8 @@ class Plan:
     def call(self, method: str, **body: Any) -> Any:
         """Returns what the server answers, by default to a page that shows the current version.
         Throws BadInput with its error."""
-        if method != "state":
-            body.setdefault("base", self.call("state")["version"])
+        if method != "state" and "base" not in body:
+            body["base"] = self.call("state").get("version", 0)
         request = urllib.request.Request(
             f"{self.server.address}{method}",
             json.dumps(body).encode(),
@@ -75,13 +76,30 @@ def opened(
     others: Sequence[Output] = (),
 ) -> Iterator[Plan]:
     """Writes an app.yaml, and serves it. `others`: the files beside it that may be written."""
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text.encode())
     outputs = [Output("app", path), *others]
     session = Session(path, outputs, dict.fromkeys(overheads.OPTIONS), observe)
     session.open("preemptive")
     server = Server(session)
     server.start()
     yield Plan(server, path)
+    server.close()
+
+
+def offered(
+    paths: Sequence[Path],
+    *,
+    outputs: Sequence[Output] = (),
+    observe: Callable[[], Any] = lambda: None,
+) -> Iterator[Plan]:
+    """Serves a page that offers examples. `outputs`: the files that it may write."""
+
+    def session_of(path: Path) -> Session:
+        return Session(path, outputs, dict.fromkeys(overheads.OPTIONS), observe)
+
+    server = Server(None, offer=Offer(paths, session_of, "preemptive"))
+    server.start()
+    yield Plan(server, outputs[0].path if outputs else Path())
     server.close()
 
 

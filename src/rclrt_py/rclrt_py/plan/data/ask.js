@@ -42,24 +42,52 @@ function askOptions(kind) {
 async function ask(kind, title) {
   if (readOnly()) return;
   const job = {kind, title, state: 'runs', done: 0, text: ''};
-  plan.jobs.filter((each) => each.kind === kind).forEach(stopJob);
+  plan.jobs.filter((each) => each.kind === kind).forEach(forgetOnServer);
   plan.jobs = [job, ...plan.jobs.filter((each) => each.kind !== kind)];
   redraw();
   try {
     const made = await call('job', {kind, options: askOptions(kind)});
     Object.assign(job, {id: made.job, version: made.version});
-    if (!plan.jobs.includes(job)) stopJob(job);
-    do {
-      await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
-      Object.assign(job, await call('job_state', {job: job.id}));
-      if (job.state === 'runs') showProgress(job);
-    } while (job.state === 'runs' && plan.jobs.includes(job));
   } catch (error) {
     Object.assign(job, {state: 'failed', error: error.message});
   }
-  if (!plan.jobs.includes(job)) return;
+  await followJob(job);
+}
+
+/** Shows how a job goes on, and its result. */
+async function followJob(job) {
+  try {
+    while (job.state === 'runs' && plan.jobs.includes(job)) {
+      Object.assign(job, await call('job_state', {job: job.id}));
+      if (job.state !== 'runs') break;
+      showProgress(job);
+      await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
+    }
+  } catch (error) {
+    Object.assign(job, {state: 'failed', error: error.message});
+  }
+  if (!plan.jobs.includes(job)) {
+    forgetOnServer(job);
+    return;
+  }
   if (job.state === 'done') jobDone(job);
   redraw();
+}
+
+/** Finds the jobs again that an earlier load of this page has asked for. */
+async function restoreJobs(listed) {
+  const found = new Map();
+  for (const {job: id, kind, version, state} of listed) {
+    const title = (ASKS.find(([each]) => each === kind) || [])[1];
+    if (title && !found.has(kind)) found.set(kind, {id, kind, title, version, state: 'runs', over: state !== 'runs', done: 0, text: ''});
+  }
+  plan.jobs = [...found.values()];
+  redraw();
+  // The oldest one first: the last result is the one that the timeline shows.
+  for (const job of [...plan.jobs].reverse()) {
+    const shown = followJob(job);
+    if (job.over) await shown;
+  }
 }
 
 function jobDone(job) {
@@ -79,8 +107,8 @@ function showProgress(job) {
   box.querySelector('.note').textContent = ` ${job.text} `;
 }
 
-function stopJob(job) {
-  if (job.state === 'runs' && job.id) call('job_stop', {job: job.id}).catch(() => {});
+function forgetOnServer(job) {
+  if (job.id && !readOnly()) call('job_forget', {job: job.id}).catch(() => {});
 }
 
 const isStale = (job) => job.version !== plan.state.version;
@@ -101,7 +129,7 @@ function drawJob(job) {
 
 function forget(job) {
   plan.jobs = plan.jobs.filter((each) => each !== job);
-  stopJob(job);
+  forgetOnServer(job);
   redraw();
 }
 
@@ -115,6 +143,7 @@ function drawProposal(job) {
     html('td', {}, verdictMark(chain.verdict))));
   const take = button('Take', async () => {
     plan.jobs = plan.jobs.filter((each) => each !== job);
+    forgetOnServer(job);
     await change(changes, job.title.toLowerCase());
   }, {class: 'primary', 'data-take': job.kind});
   if (isStale(job)) take.disabled = true;

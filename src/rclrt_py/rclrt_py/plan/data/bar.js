@@ -45,7 +45,8 @@ function drawWhy(chain) {
   const most = Math.max(sum, limit === null ? 0 : limit, bound || 0);
   const list = html('ol', {class: 'parts'}, parts.map((part) => html('li', {},
     html('span', {class: `swatch ${chainClass(partColour(part, chain))} ${partClass(part)}`}),
-    html('button', {type: 'button', class: 'plain', 'data-always': '1'}, part.text || partText(part)),
+    html('button', {type: 'button', class: 'plain', 'data-always': '1', 'data-part': part.text || partText(part)},
+      part.text || partText(part)),
     html('span', {class: 'ms'}, nominal(part.ms)))));
   [...list.children].forEach((item, index) => item.querySelector('button')
     .addEventListener('click', () => select('callback', parts[index].callback)));

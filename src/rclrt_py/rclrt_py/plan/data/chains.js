@@ -33,12 +33,12 @@ function drawChains() {
     html('h2', {}, 'Chains'),
     answer().no_bounds ? html('p', {class: 'note'},
       `No bounds under this executor: ${answer().no_bounds}. Find a miss and Simulate work.`) : null,
-    html('div', {class: many ? 'many' : null, tabindex: many ? 0 : null}, html('table', {class: 'chains'},
+    html('div', {id: 'chains-table', class: many ? 'many' : null, tabindex: many ? 0 : null}, html('table', {class: 'chains'},
       html('thead', {}, html('tr', {}, heads.map((head, index) =>
         html('th', {scope: 'col', class: index ? null : 'name'}, head,
           index && index < 4 ? html('span', {class: 'unit'}, 'ms') : null)))),
       html('tbody', {}, rows))),
-    measured ? observedNote() : null);
+    measured && !plan.state.observed.live ? observedNote() : null);
 }
 
 function chainRows(chain, before, columns) {
@@ -73,7 +73,7 @@ function sampledCells(chain, before) {
     value === null || limit === null ? '–' : exact(limit - value));
   return [
     html('td', {class: 'bound'}, pair('reaction', 'reaction', before && before.bound.reaction_ms),
-      pair('age', 'age', before && before.bound.age_ms)),
+      pair('age', 'age', before && before.bound.age_ms), seenWorst(chain, chain.bound.age_ms)),
     html('td', {}, limits(chain.max_reaction_ms), limits(chain.max_age_ms)),
     html('td', {}, spare(chain.bound.reaction_ms, chain.max_reaction_ms),
       spare(chain.bound.age_ms, chain.max_age_ms))];
@@ -115,47 +115,5 @@ function chainDetail(chain) {
     chain.bound.note ? html('p', {class: 'note'}, chain.bound.note) : null,
     chain.bound.verdict === 'conditional' && conditions.length
       ? html('p', {class: 'note'}, `holds only if ${conditions.join('; ')}`) : null,
-    observedChain(chain));
-}
-
-/** The longest measured response, in red above the bound. */
-function seenWorst(chain, bound) {
-  const seen = plan.state.observed && plan.state.observed.chains[chain.id];
-  if (!seen || seen.worst_ms === null) return null;
-  const above = isMeasured() && bound !== null && seen.worst_ms > bound;
-  return html('span', {class: `seen${above ? ' late-text' : ''}`},
-    `measured ${exact(seen.worst_ms)}${above ? ', above' : ''}`);
-}
-
-/** Whether the version on the page is the one that may have been measured. */
-const isMeasured = () => plan.state.version === plan.state.first;
-
-/** Where the measured times are from. */
-function observedNote() {
-  const {application, executor, directory} = plan.state.observed;
-  const other = application && application !== model().name
-    ? ` They are of another application, ${application}.` : '';
-  return html('p', {class: 'note', id: 'observed-note'},
-    `Measured under ${executor}${directory ? `, in ${directory}` : ''}` +
-    `${isMeasured() ? '.' : ', before these changes.'}${other}`);
-}
-
-/** The measured times of a chain, if results were named. */
-function observedChain(chain) {
-  const seen = plan.state.observed && plan.state.observed.chains[chain.id];
-  if (!seen) return null;
-  const culprits = seen.culprits.length ? `; they were delayed by ${seen.culprits.join(', ')}` : '';
-  return html('p', {class: 'observed'}, seen.worst_ms === null ? 'measured: no response'
-    : `measured: p99 ${exact(seen.p99_ms)} ms, maximum ${exact(seen.worst_ms)} ms of ${seen.n} responses, ` +
-      `${seen.missed} missed${seen.missed ? culprits : ''}`);
-}
-
-function observedText(callback) {
-  const seen = plan.state.observed && plan.state.observed.callbacks[callback.id];
-  return seen ? ` · p99 ${significant(seen.p99_ms)}, max ${significant(seen.worst_ms)}` : '';
-}
-
-function observedLines(callback) {
-  const seen = plan.state.observed && plan.state.observed.callbacks[callback.id];
-  return seen ? [`measured: p99 ${exact(seen.p99_ms)} ms, maximum ${exact(seen.worst_ms)} ms from ready to end`] : [];
+    observedChain(chain), observedSteps(chain));
 }

@@ -27,8 +27,8 @@ async function openSave() {
     return;
   }
   dialog('save-dialog', 'Save',
-    outcomes.length ? outcomes.map(([what, outcome]) => drawOutcome(what, outcome))
-      : html('p', {}, 'No file was named at the start: rclrt plan APP --out FILE.'),
+    outcomes.map(([what, outcome]) => drawOutcome(what, outcome)),
+    drawDownloads(outcomes.map(([what]) => what)),
     html('section', {}, html('h3', {}, 'This page as one file'),
       html('p', {class: 'note'}, 'It opens without a server and without a network, read only.'),
       button('Save the page', savePage, {id: 'save-page'})),
@@ -79,13 +79,42 @@ async function openDiff() {
     text ? drawDiff(text) : html('p', {}, 'There are none.'), html('p', {class: 'choices'}, closeButton()));
 }
 
+/** Files that no option names: the browser keeps them. */
+function drawDownloads(named) {
+  const others = Object.keys(OUTPUT_NAMES).filter((what) => !named.includes(what));
+  if (!others.length) return null;
+  const options = {app: '--out', priorities: '--priorities-out', robot: '--robot-out'};
+  return html('section', {id: 'downloads'}, html('h3', {}, 'Download'),
+    html('p', {class: 'note'}, 'rclrt writes only the files that its command names: ',
+      others.map((what) => `${options[what]} FILE`).join(', '), '. The browser can keep a copy:'),
+    html('p', {class: 'choices'}, others.map((what) =>
+      button(capital(OUTPUT_NAMES[what]), (event) => download(what, event.target.closest('section')),
+        {'data-download': what, class: what === 'app' && plan.state.dirty ? 'primary' : null}))));
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+async function download(what, section) {
+  try {
+    const {name, text, state} = await call('download', {what});
+    keepFile(name, text, 'application/yaml');
+    setState(state);
+    section.append(html('p', {class: 'good'}, `✓ ${name} goes to the browser's folder of downloads.`));
+  } catch (error) {
+    section.append(html('p', {class: 'wrong'}, error.message));
+  }
+}
+
+function keepFile(name, text, type) {
+  const link = html('a', {href: URL.createObjectURL(new Blob([text], {type})), download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
 async function savePage() {
   try {
     const {html: text} = await call('page');
-    const link = html('a', {href: URL.createObjectURL(new Blob([text], {type: 'text/html'})),
-      download: `${model().name}-plan.html`});
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    keepFile(`${model().name}-plan.html`, text, 'text/html');
   } catch (error) {
     say(error.message, true);
   }

@@ -3,7 +3,7 @@
 
 const LABELLED = 60;
 const LABEL_WIDTH = 110;
-const CARD = {height: 62, least: 118, most: 210, head: 30};
+const CARD = {height: 62, least: 118, most: 210, measured: 280, head: 30};
 
 let laidOut = {key: null, layout: null};
 
@@ -144,6 +144,7 @@ function cardWidth(card) {
   const wanted = Math.max(textWidth(cardTitle(card), 13, true) + 52, textWidth(cardFacts(card), 11) + 26);
   if (card.group === null) {
     const callback = model().callbacks[card.callbacks[0]];
+    if (isLive()) return CARD.measured;  // robots may appear at any time
     if (observedText(callback)) return CARD.most;
   }
   return Math.round(Math.max(CARD.least, Math.min(CARD.most, wanted)));

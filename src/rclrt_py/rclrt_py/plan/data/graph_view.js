@@ -9,6 +9,7 @@ function drawGraph() {
   const layout = layoutOf(graph);
   if (!place.querySelector('svg.graph')) place.replaceChildren(...graphFrame(place));
   drawTools(place.querySelector('.graph-tools'));
+  document.body.classList.toggle('many-chains', allChains().length > COLOURS);
   const drawing = place.querySelector('svg.graph');
   const content = drawing.querySelector('.content');
   const focused = document.activeElement && document.activeElement.getAttribute('data-key');
@@ -37,7 +38,7 @@ function graphFrame(place) {
 function drawTools(tools) {
   if (!tools.firstChild) {
     const search = html('input', {type: 'search', id: 'search', placeholder: 'Search  ( / )',
-      'aria-label': 'Search callbacks, nodes and topics', autocomplete: 'off'});
+      'aria-label': 'Search callbacks, nodes, topics, variables and chains', autocomplete: 'off'});
     search.addEventListener('input', () => {
       plan.search = search.value.trim().toLowerCase();
       drawGraph();
@@ -71,21 +72,25 @@ function drawTools(tools) {
 /** Whether the selection or the search leaves a card in the background. */
 function isDim(card) {
   if (plan.search) {
-    return !card.callbacks.some((index) => {
+    const found = (text) => text.toLowerCase().includes(plan.search);
+    const chains = allChains().filter((chain) => card.chains.has(chain.colour));
+    return !chains.some((chain) => found(chain.id)) && !card.callbacks.some((index) => {
       const callback = model().callbacks[index];
-      return [callback.id, nodeName(model().nodes[callback.node]), ...callback.inputs, ...callback.publishes]
-        .some((text) => text.toLowerCase().includes(plan.search));
+      return [callback.id, nodeName(model().nodes[callback.node]), ...callback.inputs, ...callback.publishes,
+        ...callback.stores, ...callback.reads, ...callback.samples].some(found);
     });
   }
   const chain = selectedChain();
   return Boolean(chain) && !card.chains.has(chain.colour) && !isCause(card);
 }
 
-/** Whether a callback of the card is in the bound of the selected chain, and not on the chain. */
+/** Whether a callback of the card is in the bound of the selected chain, and not on the chain; or
+ * delayed measured instances of what is selected. */
 function isCause(card) {
   const chain = selectedChain();
-  if (!chain || plan.search || card.chains.has(chain.colour)) return false;
-  const causes = new Set(chain.bound.why.map((part) => part.callback));
+  if (plan.search || (chain && card.chains.has(chain.colour))) return false;
+  const causes = new Set(measuredCauses());
+  if (chain) chain.bound.why.forEach((part) => causes.add(part.callback));
   return card.callbacks.some((index) => causes.has(model().callbacks[index].id));
 }
 
@@ -134,7 +139,19 @@ function drawEdge(edge, layout) {
   }
   return hover(group, () => [names.length === 1 ? names[0] : `${names.length} topics`,
     ...(names.length > 1 ? names.slice(0, 12) : []),
-    {topic: 'topic', variable: 'variable', sampled: 'newest message of a topic'}[edge.kind]]);
+    {topic: 'topic', variable: 'variable', sampled: 'newest message of a topic'}[edge.kind],
+    ...chainsText(edge.chains)]);
+}
+
+const MOST_NAMED = 8;
+
+/** The names of chains by their colours, as lines of a tooltip. */
+function chainsText(colours) {
+  const names = allChains().filter((chain) => colours.has(chain.colour)).map((chain) => chain.id);
+  if (!names.length) return [];
+  const more = names.length - MOST_NAMED;
+  return [`${names.length === 1 ? 'chain' : 'chains'}: ${names.slice(0, MOST_NAMED).join(', ')}` +
+    `${more > 0 ? `, and ${more} more` : ''}`];
 }
 
 /** A smooth line through points that leaves and enters its ends in the direction of the graph. */
@@ -153,12 +170,13 @@ function drawCard(card, layout) {
   const [left, top] = [at.x - at.width / 2, at.y - at.height / 2];
   const single = card.group === null ? model().callbacks[card.callbacks[0]] : null;
   const changed = card.callbacks.some((index) => differences(model().callbacks[index]).length);
-  const chosen = single ? isSelected('callback', single.id) : false;
+  const chosen = single ? isSelected('callback', single.id) : isSelected('group', card.key);
   const name = cardTitle(card);
   const group = svg('g', {
     class: `card${single ? ` ${single.kind}` : ' group'}${isDim(card) ? ' dim' : ''}` +
-      `${isCause(card) ? ' cause' : ''}${changed ? ' changed' : ''}${chosen ? ' selected' : ''}`,
-    'data-key': card.key, 'data-callback': single ? single.id : null, tabindex: 0, role: 'button',
+      `${isCause(card) ? ' cause' : ''}${changed ? ' changed' : ''}${chosen ? ' selected' : ''}` +
+      card.callbacks.map((index) => observedClass(model().callbacks[index])).join(''),
+    'data-key': card.key, 'data-callback': single ? single.id : null, 'data-group': card.group, tabindex: 0, role: 'button',
     'aria-label': single ? `Callback ${name}, priority ${single.level}` : `${name}, ${cardFacts(card)}`,
     'aria-pressed': String(chosen),
   },
@@ -167,11 +185,13 @@ function drawCard(card, layout) {
   label(fit(name, at.width - 50, 13, true), left + 14, top + 20, 13, {class: 'strong'}),
   label(fit(cardFacts(card), at.width - 22, 11), left + 14, top + 37, 11, {class: 'muted'}));
   if (single) {
+    const late = observedClass(single).includes('missed');
     group.append(
       svg('rect', {class: 'level', x: left + at.width - 34, y: top + 8, width: 26, height: 16, rx: 8}),
       label(fit(String(single.level), 24, 11), left + at.width - 21, top + 20, 11,
         {class: 'level-text', 'text-anchor': 'middle'}),
-      label(fit(`C ${nominal(single.wcet_ms)}${observedText(single)}`, at.width - 20, 11), left + 14, top + 53, 11, {class: 'muted'}));
+      label(fit(`C ${nominal(single.wcet_ms)}${observedText(single)}`, at.width - 20, 11, late), left + 14, top + 53, 11,
+        {class: late ? 'late-text' : 'muted'}));
   } else {
     group.append(label('open', left + at.width - 12, top + 53, 11, {class: 'muted', 'text-anchor': 'end'}));
   }
@@ -180,22 +200,19 @@ function drawCard(card, layout) {
   draggable(group, card);
   return activated(group, () => {
     if (single) select('callback', single.id);
-    else {
-      plan.expanded.add(card.group);
-      drawGraph();
-    }
+    else openGroup(card);
   });
 }
 
 function cardLines(card, single) {
-  if (!single) return [card.group, cardFacts(card), 'press to open it'];
-  const chains = allChains().filter((chain) => card.chains.has(chain.colour)).map((chain) => chain.id);
+  if (!single) return [card.group, cardFacts(card), ...chainsText(card.chains), 'press to open it, drag or E to move it'];
+  const chains = chainsText(card.chains);
   return [single.id, `${single.kind} of node ${nodeName(model().nodes[single.node])}`,
     `priority ${single.level}${single.priority === null ? ', of its chains' : ''}`,
     `worst-case execution time ${nominal(single.wcet_ms)}`,
     single.waits_ms ? `waits for up to ${nominal(single.waits_ms)}` : '',
     single.group ? `group ${single.group}` : '',
-    chains.length ? `chains: ${chains.join(', ')}` : 'on no chain',
+    ...(chains.length ? chains : ['on no chain']),
     ...observedLines(single), ...differenceLines(single)].filter((line) => line);
 }
 
@@ -204,8 +221,8 @@ function drawStripes(card, left, top, height) {
   const colours = [...card.chains].sort((a, b) => a - b).slice(0, 6);
   if (!colours.length) colours.push(null);
   const each = (height - 12) / colours.length;
-  return colours.map((colour, index) => svg('rect', {class: `stripe ${chainClass(colour)}`,
-    x: left + 4, y: top + 6 + index * each, width: 4, height: each, rx: 1}));
+  return colours.map((colour, index) => svg('line', {class: `stripe ${chainClass(colour)}`,
+    x1: left + 6, x2: left + 6, y1: top + 6 + index * each, y2: top + 6 + (index + 1) * each}));
 }
 
 /** Makes an element answer a click, Enter and Space. */

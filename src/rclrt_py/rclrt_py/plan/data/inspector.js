@@ -83,17 +83,18 @@ function drawInspector() {
       html('p', {class: 'note'}, 'Select a callback, a chain or an executor, or drag a callback to another ' +
         'executor. Every change is analysed at once.'));
   }
-  const drawn = {callback: callbackFields, chain: chainFields, executor: executorFields}[chosen.kind](chosen.id);
+  const drawn = {callback: callbackFields, chain: chainFields, executor: executorFields,
+    group: groupFields}[chosen.kind](chosen.id);
   return drawn || null;
 }
 
-function form(kind, name, note, fields) {
+function form(kind, name, note, fields, below = null) {
   return html('section', {id: 'inspector', 'aria-label': `${kind} ${name}`},
     html('h2', {}, html('span', {class: 'kind'}, `${kind} `), name,
       button('×', () => select(null), {class: 'plain close', 'data-always': '1', title: 'Close ( Esc )',
         'aria-label': 'Close'})),
     note ? html('p', {class: 'note'}, note) : null,
-    html('div', {class: 'fields'}, fields.filter((field) => field)));
+    html('div', {class: 'fields'}, fields.filter((field) => field)), below);
 }
 
 function callbackFields(id) {
@@ -127,19 +128,51 @@ function callbackFields(id) {
       path: ['callbacks', id, 'group'], empty: 'none',
       send: (value) => set(['callbacks', id, 'group'], value || null, `group of ${id}`)}),
     executorField(callback, before),
+  ], drawObservedCallback(id));
+}
+
+/** A list of executors; `moves` gets the name of the chosen one, or null for a new one. */
+function executorChoice(owner, current, moves) {
+  const {executors} = model();
+  const choice = html('select', {'aria-label': `${owner}: executor`, 'data-field': 'executor'},
+    executors.map((each, index) => html('option', {value: index, selected: index === current},
+      each.name + (each.cpus.length ? ` (CPU ${each.cpus.join(', ')})` : ''))),
+    html('option', {value: 'new'}, 'new executor …'));
+  choice.addEventListener('change', () =>
+    moves(choice.value === 'new' ? null : executors[Number(choice.value)].name));
+  return choice;
+}
+
+/** The callbacks of a card that stands for several: they can be moved, or shown one by one. */
+function groupFields(key) {
+  const card = graphModel().cards.find((each) => each.key === key);
+  if (!card) return null;
+  const ids = card.callbacks.map((index) => model().callbacks[index].id);
+  const move = async (name) => {
+    const to = name === null ? model().executors.length : model().executors.findIndex((each) => each.name === name);
+    plan.selected = {kind: 'group', id: `g:${card.group}:${to}`};  // the card has another key there
+    await (name === null ? moveToNew(ids) : moveTo(ids, name));
+    const isLost = plan.selected && plan.selected.kind === 'group' &&
+      !graphModel().cards.some((each) => each.key === plan.selected.id);
+    if (isLost) plan.selected = null;  // the move was refused
+    redraw();
+  };
+  return form('group', card.group, cardFacts(card), [
+    row({name: 'executor', owner: card.group, value: card.executor}, executorChoice(card.group, card.executor, move)),
+    html('p', {}, button('Show its callbacks', () => openGroup(card), {'data-always': '1', id: 'open-group'})),
   ]);
+}
+
+function openGroup(card) {
+  if (isSelected('group', card.key)) plan.selected = null;
+  plan.expanded.add(card.group);
+  redraw();
 }
 
 function executorField(callback, before) {
   const {executors} = model();
-  const choice = html('select', {'aria-label': `${callback.id}: executor`, 'data-field': 'executor'},
-    executors.map((each, index) => html('option', {value: index, selected: index === callback.executor},
-      each.name + (each.cpus.length ? ` (CPU ${each.cpus.join(', ')})` : ''))),
-    html('option', {value: 'new'}, 'new executor …'));
-  choice.addEventListener('change', () => {
-    if (choice.value === 'new') moveToNew([callback.id]);
-    else moveTo([callback.id], executors[Number(choice.value)].name);
-  });
+  const choice = executorChoice(callback.id, callback.executor, (name) =>
+    (name === null ? moveToNew([callback.id]) : moveTo([callback.id], name)));
   const was = before.executor === undefined ? undefined : startModel().executors[before.executor].name;
   const line = row({name: 'executor', owner: callback.id, value: executors[callback.executor].name}, choice);
   if (was !== undefined && was !== executors[callback.executor].name) {

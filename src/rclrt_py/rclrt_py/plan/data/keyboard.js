@@ -7,7 +7,7 @@ const KEYS = [
   ['/', 'search'],
   ['arrows', 'from card to card in the graph'],
   ['Enter', 'select what has the focus'],
-  ['P W D E', 'priority, WCET, deadline, executor of what is selected'],
+  ['P W D E', 'priority, WCET, deadline, executor of what is selected, or of the card that has the focus'],
   ['+ − 0', 'larger, smaller, fit the graph'],
   ['F', 'only the selected chain'],
   ['Esc', 'end the selection'],
@@ -22,7 +22,7 @@ function openHelp() {
 }
 
 addEventListener('keydown', (event) => {
-  if (!plan.state || document.querySelector('dialog[open]')) return;
+  if (!isOpen() || document.querySelector('dialog[open]')) return;
   const typed = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== 'checkbox'
     && event.target.type !== 'range';
   if (event.ctrlKey || event.metaKey) {
@@ -63,7 +63,17 @@ function toggleIsolate() {
   drawGraph();
 }
 
+/** Selects the callback, or the group of callbacks, of the card that has the focus. */
+function selectFocused() {
+  const card = document.activeElement && document.activeElement.closest('.card');
+  if (!card) return;
+  const [key, callback] = [card.getAttribute('data-key'), card.getAttribute('data-callback')];
+  if (callback !== null && !isSelected('callback', callback)) select('callback', callback);
+  else if (callback === null && !isSelected('group', key)) select('group', key);
+}
+
 function focusField(field) {
+  selectFocused();
   const input = document.querySelector(`#inspector [data-field="${field}"]`);
   if (!input) return;
   input.focus();

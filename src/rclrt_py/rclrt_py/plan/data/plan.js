@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together, and draws it again after each change.
 
-const FOLLOW_MS = 2000;
-
 function drawTop() {
   const {state} = plan;
   const executor = html('select', {id: 'executor', 'aria-label': 'Kind of executor'},
@@ -18,6 +16,7 @@ function drawTop() {
     html('label', {class: 'kind-choice'}, html('span', {class: 'note'}, 'executor '), executor),
     drawHistory(),
     html('span', {class: 'file-buttons'},
+      state.offers ? button('Examples', openExamples, {id: 'examples', title: 'Open another example'}) : null,
       button('Diff', openDiff, {id: 'diff', title: 'The differences to the file'}),
       button('Save …', openSave, {id: 'save', class: state.dirty ? 'primary' : null, title: 'Ctrl+S'}),
       button('?', openHelp, {id: 'help', 'data-always': '1', 'aria-label': 'Keys'})),
@@ -63,6 +62,7 @@ function fieldInUse() {
 
 /** Draws everything, and leaves the focus where it was. Waits while the pointer is pressed. */
 function redraw() {
+  if (!isOpen()) return;
   postponed = pressed && !plan.sliding;
   if (postponed) return;
   const used = fieldInUse();
@@ -72,7 +72,7 @@ function redraw() {
   const top = side.scrollTop;
   hideTooltip();
   if (!used || !used.closest('#top')) document.getElementById('top').replaceChildren(...drawTop());
-  const sections = [drawChains(), drawInspector(), drawAsk(), drawLoad(), drawWarnings(), drawVariants()]
+  const sections = [drawChains(), drawRobots(), drawInspector(), drawAsk(), drawLoad(), drawWarnings(), drawVariants()]
     .filter((section) => section);
   // A slider that is held must stay in the page, as a field in use.
   const stays = plan.sliding ? 'inspector' : used && used.closest('#side') ? used.closest('section').id : null;
@@ -94,23 +94,12 @@ function replaceSection(section) {
 function focusOf(element) {
   if (!element || element === document.body || element.closest('#drawer, dialog')) return null;
   if (element.id) return `#${CSS.escape(element.id)}`;
-  for (const name of ['data-field', 'data-chain', 'data-ask', 'data-take']) {
+  for (const name of ['data-field', 'data-chain', 'data-ask', 'data-take', 'data-missed', 'data-part']) {
     const value = element.getAttribute(name);
     if (value) return `[${name}="${CSS.escape(value)}"]`;
   }
   const name = element.getAttribute('aria-label');
   return name && element.closest('#side, #top') ? `[aria-label="${CSS.escape(name)}"]` : null;
-}
-
-/** Asks for newer measured times of a run that goes on. */
-async function followRun() {
-  if (plan.offline || !plan.state.observed || !plan.state.observed.goes_on) return;
-  await new Promise((resolve) => { setTimeout(resolve, FOLLOW_MS); });
-  const typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName) || plan.sliding || drag;
-  if (!typing && !document.querySelector('dialog[open]') && !plan.lost) {
-    await call('observed').then(setState, () => {});
-  }
-  await followRun();
 }
 
 async function openPlan() {
@@ -121,7 +110,6 @@ async function openPlan() {
   } else {
     setState(await call('state'));
   }
-  document.title = `${model().name} · rclrt plan`;
   document.body.classList.add('ready');
   plan.readyAt = performance.now();
   followRun();

@@ -5,7 +5,7 @@ const plan = {
   state: null,       // as the server gives it
   offline: false,    // one saved file: read only
   lost: false,       // the server does not answer: read only
-  selected: null,    // {kind: 'callback' | 'chain' | 'executor', id}
+  selected: null,    // {kind: 'callback' | 'chain' | 'executor' | 'group', id}
   isolate: false,    // only the selected chain is in the graph
   search: '',
   grouping: null,    // 'callbacks', 'nodes', 'namespaces'; null: by size
@@ -27,7 +27,7 @@ async function call(method, body = {}) {
   let response;
   try {
     response = await fetch(method, {method: 'POST', headers: {'Content-Type': 'application/json'},
-      body: JSON.stringify({base: plan.state ? plan.state.version : 0, ...body})});
+      body: JSON.stringify({base: isOpen() ? plan.state.version : 0, ...body})});
   } catch (error) {
     setLost(true);
     throw new Error('The server does not answer.');
@@ -54,7 +54,8 @@ function setLost(lost) {
     html('button', {type: 'button', id: 'retry'}, 'Try again'));
   banner.querySelector('button').addEventListener('click', () => call('state').then(setState,
     (error) => say(error.message, true)));
-  if (plan.state) redraw();
+  if (isOpen()) redraw();
+  else if (plan.state) drawChooser();
 }
 
 let running = false;
@@ -79,10 +80,11 @@ async function send({method, body, merge}) {
     const state = await call(method, {...(typeof body === 'function' ? body() : body), merge});
     setState(state);
     say('');
+    if (!isOpen()) return;
     document.getElementById('live').textContent = headlineText(verdictCounts());  // for screen readers
   } catch (error) {
     say(error.message, true);
-    redraw();  // fields show the values that still hold
+    if (isOpen()) redraw();  // fields show the values that still hold
   } finally {
     clearTimeout(timer);
     setBusy(false);
@@ -99,8 +101,27 @@ function set(path, value, label, options) {
 }
 
 function setState(state) {
+  // The whole state, of the first application or of another one.
+  const other = state.first !== undefined && (!plan.state || plan.state.first !== state.first);
+  if (other && plan.state) forgetApplication();
   plan.state = {...(plan.state || {}), ...state};
+  document.body.classList.toggle('choosing', !isOpen());
+  if (!isOpen()) {
+    drawChooser();
+    return;
+  }
+  document.title = `${model().name} · rclrt plan`;
   redraw();
+  if (other && state.jobs && state.jobs.length) restoreJobs(state.jobs);
+}
+
+/** Forgets what is known of the application that was open before. */
+function forgetApplication() {
+  Object.assign(plan, {selected: null, isolate: false, search: '', grouping: null, jobs: [], timeline: null,
+    misses: null, source: null, cpus: null});
+  plan.expanded.clear();
+  const search = document.getElementById('search');
+  if (search) search.value = '';
 }
 
 function setBusy(busy) {

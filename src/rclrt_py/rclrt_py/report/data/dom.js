@@ -53,9 +53,15 @@ function fit(text, width, size, bold = false) {
   return '…';
 }
 
-/** The class that gives an element the colour of a chain; null is "no chain". */
+const COLOURS = 7;
+const PATTERNS = 4;
+
+/** The classes that give an element the colour of a chain, and a pattern from the eighth chain on;
+ * null is "no chain". */
 function chainClass(index) {
-  return index === null || index === undefined ? 'k-none' : `k${index % 7}`;
+  if (index === null || index === undefined) return 'k-none';
+  const pattern = Math.floor(index / COLOURS) % PATTERNS;
+  return `k${index % COLOURS}${pattern ? ` p${pattern}` : ''}`;
 }
 
 function swatch(index) {
