@@ -33,7 +33,7 @@ class LiveTable(Statuses):
         """Yields the table, the most serious first, then the most urgent."""
         titles = (title for title, _ in COLUMNS)
         yield paint.dim(WIDTHS.line("callback", *titles, "  most in the way"))
-        for name, callback in sorted(self.callbacks.items(), key=_seriousness):
+        for name, callback in sorted(self.present(), key=_seriousness):
             yield from _lines(name, callback, now_s - self.silent_after_s, paint)
         if not self.callbacks:
             yield "  none yet: a callback is listed if it states deadline_ms or max_age_ms"

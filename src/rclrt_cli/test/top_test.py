@@ -107,7 +107,7 @@ def test_what_comes_cannot_write_to_the_terminal_and_does_not_grow_without_end()
             )
         )
     assert len(table.callbacks) == 3
-    assert all(len(name) <= 300 for name in table.callbacks)
+    assert all(len(name) <= 300 for name, _ in table.callbacks)
     for line in lines(table):
         assert line.isprintable()
         assert len(line) <= 160
@@ -117,7 +117,7 @@ def test_the_one_silent_longest_makes_room() -> None:
     table = LiveTable(most=2)
     for at, name in enumerate(("/a", "/b", "/a", "/c")):
         table.take(status(name, at=float(at)))
-    assert sorted(table.callbacks) == ["/a", "/c"]
+    assert sorted(name for name, _ in table.callbacks) == ["/a", "/c"]
 
 
 def test_a_topic_that_is_none_is_refused(capfd: pytest.CaptureFixture[str]) -> None:

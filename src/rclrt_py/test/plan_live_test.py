@@ -61,7 +61,7 @@ def test_times_misses_and_causes_add_up_until_the_process_starts_again() -> None
         {"what": "map", "is_callback": True, "time_ms": 6.0},
         {"what": "unexplained", "is_callback": False, "time_ms": 4.5},
     ]
-    statuses.take(callback(pid=8, missed=0, released=10, p99_ms="1.000", max_ms="2.000"))
+    statuses.take(callback(pid=8, at=1.0, missed=0, released=10, p99_ms="1.000", max_ms="2.000"))
     steer = seen(statuses)["callbacks"]["steer"]
     assert (steer["missed"], steer["fresh"], steer["worst_ms"], steer["causes"]) == (0, 0, 2.0, [])
 
@@ -82,6 +82,22 @@ def test_a_robot_that_vanishes_is_silent_and_one_that_starts_again_takes_its_pla
     found = seen(statuses, 12.5)
     assert [each["name"] for each in found["robots"]] == ["process arm 8"]
     assert found["callbacks"]["steer"]["silent"] is False
+
+
+def test_two_robots_with_equal_names_are_told_and_keep_their_own_counts() -> None:
+    statuses = filled(process(7, 0.0), process(8, 0.1))
+    for second in range(3):
+        at = float(second)
+        statuses.take(callback(at=at, missed=7 + second, released=1000 + second, max_ms="9"))
+        statuses.take(callback(pid=8, at=at + 0.1, missed=0, released=10 + second, max_ms="2"))
+        if second == 0:
+            continue  # the second may be the first, started again, until the first is heard again
+        found = seen(statuses, at + 0.1)
+        steer = found["callbacks"]["steer"]
+        assert (steer["missed"], steer["fresh"], steer["worst_ms"]) == (7 + second, 1, 9.0)
+        assert [each["callbacks"] for each in found["robots"]] == [1, 1]
+        (notice,) = found["notices"]
+        assert notice.startswith(f"{STEER}: 2 processes report it")
 
 
 def test_a_silent_process_without_limits_is_told_for_a_minute() -> None:

@@ -57,8 +57,11 @@ class LiveCallback:
     worst_ms: float = 0.0
     causes_ms: dict[str, float] = field(default_factory=dict)
     """The time of each cause that was the largest one in a message."""
+    first_s: float = field(init=False)
+    """When the first status was received."""
 
     def __post_init__(self) -> None:
+        self.first_s = self.latest.received_s
         self._note()
 
     def take(self, status: Status) -> None:
@@ -90,7 +93,8 @@ class LiveCallback:
 class Statuses:
     """Keeps the latest status of each callback and process. Received data is not trusted."""
 
-    callbacks: dict[str, LiveCallback] = field(default_factory=dict)
+    callbacks: dict[tuple[str, str], LiveCallback] = field(default_factory=dict)
+    """By name and process: several robots may use one name."""
     processes: dict[str, Status] = field(default_factory=dict)
     most: int = 1000
     """Limit on the callbacks that are kept, because any node can publish. The longest silent one is
@@ -106,18 +110,32 @@ class Statuses:
             self.processes[name] = status
             if len(self.processes) > self.most:
                 del self.processes[min(self.processes, key=self._process_heard_s)]
-        elif name in self.callbacks:
-            self.callbacks[name].take(status)
-        else:
-            self.callbacks[name] = LiveCallback(status)
-            if len(self.callbacks) > self.most:
-                del self.callbacks[min(self.callbacks, key=self._callback_heard_s)]
+            return
+        key = (name, status.process)
+        if key in self.callbacks:
+            self.callbacks[key].take(status)
+            return
+        self.callbacks[key] = LiveCallback(status)
+        if len(self.callbacks) > self.most:
+            del self.callbacks[min(self.callbacks, key=self._callback_heard_s)]
+
+    def present(self) -> list[tuple[str, LiveCallback]]:
+        """Returns the callbacks by name. Leaves out those of a process that was started again: a
+        process that was first heard after its last message reports the same callback."""
+        newest_s: dict[str, float] = {}
+        for (name, _), callback in self.callbacks.items():
+            newest_s[name] = max(newest_s.get(name, callback.first_s), callback.first_s)
+        return [
+            (name, callback)
+            for (name, _), callback in sorted(self.callbacks.items(), key=lambda item: item[0])
+            if callback.latest.received_s >= newest_s[name]
+        ]
 
     def _process_heard_s(self, name: str) -> float:
         return self.processes[name].received_s
 
-    def _callback_heard_s(self, name: str) -> float:
-        return self.callbacks[name].latest.received_s
+    def _callback_heard_s(self, key: tuple[str, str]) -> float:
+        return self.callbacks[key].latest.received_s
 
     @property
     def silent_after_s(self) -> float:

@@ -20,24 +20,26 @@ def observed(statuses: Statuses, callbacks: Mapping[str, str], now_s: float) -> 
     and causes are those since the robot was started, or since it is heard here."""
     silent_before_s = now_s - statuses.silent_after_s
     found: dict[str, dict[str, Any]] = {}
-    for name, callback in sorted(statuses.callbacks.items()):
+    present = statuses.present()
+    for name, callback in present:
         if name in callbacks:
             values = _callback(callback, callbacks, callback.latest.received_s < silent_before_s)
             own = callbacks[name]
-            # A sync has a name for each of its inputs.
+            # A sync has a name for each of its inputs, and several robots may use one name.
             found[own] = _both(found[own], values) if own in found else values
-    unknown = sorted(set(statuses.callbacks) - set(callbacks))
+    unknown = sorted({name for name, _ in present} - set(callbacks))
     return {
         "live": True,
         "goes_on": True,
-        "robots": list(_robots(statuses, now_s)),
+        "robots": list(_robots(statuses, present, now_s)),
         "notices": [
             f"{name}: {status.message}"
             for name, status in sorted(statuses.processes.items())
             if not _is_process(status)
             and status.level >= WARN
             and status.received_s >= silent_before_s
-        ][:MOST_NAMES],
+        ][:MOST_NAMES]
+        + list(_twins(present, callbacks, silent_before_s))[:MOST_NAMES],
         "unknown": unknown[:MOST_NAMES],
         "more_unknown": max(len(unknown) - MOST_NAMES, 0),
         "callbacks": found,
@@ -48,10 +50,26 @@ def _is_process(status: Status) -> bool:
     return status.name.startswith(f"{PREFIX}process ")
 
 
-def _robots(statuses: Statuses, now_s: float) -> Iterator[dict[str, Any]]:
+def _twins(
+    present: list[tuple[str, LiveCallback]], names: Mapping[str, str], silent_before_s: float
+) -> Iterator[str]:
+    """Yields a sentence for each callback of the application that several robots report."""
+    heard = Counter(
+        name
+        for name, callback in present
+        if name in names and callback.latest.received_s >= silent_before_s
+    )
+    for name, number in heard.items():
+        if number > 1:
+            yield f"{name}: {number} processes report it; the page shows the sum of their counts"
+
+
+def _robots(
+    statuses: Statuses, present: list[tuple[str, LiveCallback]], now_s: float
+) -> Iterator[dict[str, Any]]:
     """Yields the processes. One that is silent is left out if another one reports its callbacks: it
     was started again. If it had no callbacks with a limit, it is left out after a while."""
-    owned = Counter(each.latest.process for each in statuses.callbacks.values())
+    owned = Counter(callback.latest.process for _, callback in present)
     for name, status in sorted(statuses.processes.items()):
         silent_s = now_s - status.received_s
         is_silent = silent_s > statuses.silent_after_s
