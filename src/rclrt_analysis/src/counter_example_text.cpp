@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <utility>
 
 #include "counter_example_keys.hpp"
 #include "rclrt/analysis/counter_example_file.hpp"
@@ -44,6 +45,20 @@ std::string machine_of(Overheads overheads) {
 
 }  // namespace
 
+std::string clock_text(std::int64_t time_ns) {
+  constexpr std::int64_t kMinute_ns = std::int64_t{60} * 1'000'000'000;
+  std::string text;
+  for (const auto& [unit, length_ns] : {std::pair{" d ", 24 * 60 * kMinute_ns},
+                                        {" h ", 60 * kMinute_ns},
+                                        {" min ", kMinute_ns}}) {
+    if (time_ns >= length_ns) {
+      text += std::to_string(time_ns / length_ns) + unit;
+      time_ns %= length_ns;
+    }
+  }
+  return text + in_units(time_ns, 9) + " s";
+}
+
 std::string to_text(const CounterExample& example, const Application& application) {
   counter_example_application(application, example);  // throws when it is for another application
   const detail::LimitKeys keys = keys_of(example.limit);
@@ -64,6 +79,13 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   line("application", application.name);
   line("executor", name_of(example.executor));
   line("chain", chain);
+  if (example.begin_ns > 0) {
+    line("begins_at_ms", ms(example.begin_ns) + "  # " + clock_text(example.begin_ns) +
+                             " after the application; all other times count from here");
+  }
+  if (example.warm_up_ns > 0) {
+    line("warm_up_ms", ms(example.warm_up_ns) + "  # up to here, nothing takes any CPU time");
+  }
   line("instance", std::to_string(example.instance));
   line("release_ms", ms(example.release_ns));
   line(keys.time, ms(example.response_ns));
