@@ -91,7 +91,7 @@ std::int64_t Trials::some_distance(std::size_t source) {
       return -random_.uniform(0, period_ns(source) - 1);
     case 1: {
       const model::Callback& some = application_.callbacks[below(application_.callbacks.size())];
-      return step_ns + some.wcet.count() * random_.uniform(-1, 1);
+      return step_ns + (some.wcet + some.waits).count() * random_.uniform(-1, 1);
     }
     default:
       return step_ns;

@@ -29,8 +29,8 @@ const SimulatedSystem& TrialSystem::set_up(const Trial& trial) {
   }
   if (trial.lowest_percent != last_.lowest_percent || trial.extremes != last_.extremes) {
     for (std::size_t i = 0; i < system_.callbacks.size(); ++i) {
-      system_.callbacks[i].execution = execution_times(
-          application_.callbacks[i], trial.lowest_percent / 100.0, trial.extremes);
+      set_run(system_.callbacks[i], application_.callbacks[i], trial.lowest_percent / 100.0,
+              trial.extremes);
     }
   }
   last_ = trial;

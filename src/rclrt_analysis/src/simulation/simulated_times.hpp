@@ -6,10 +6,10 @@
 
 namespace rclrt::analysis::detail {
 
-/// Returns a uniform distribution from this share of the callback's WCET up to the WCET or, with
-/// `extremes`, of these two times only.
-TimeDistribution execution_times(const model::Callback& callback, double lowest_execution,
-                                 bool extremes);
+/// Sets the execution time of a callback, and for how long and where it waits; see
+/// SimulatedTimes::lowest_execution and SimulatedTimes::extremes.
+void set_run(SimulatedCallback& simulated, const model::Callback& callback,
+             double lowest_execution, bool extremes);
 
 /// Returns the offset of a timer or event in ns, as the application states it. 0 if it states none,
 /// and for callbacks that take messages.
