@@ -8,9 +8,9 @@
 #include "later_begins.hpp"
 #include "search_lengths.hpp"
 #include "search_observer.hpp"
-#include "trial_system.hpp"
 #include "search_trials.hpp"
 #include "simulation/simulated_times.hpp"
+#include "trial_system.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -103,8 +103,8 @@ class Searcher {
     }
     auto result = system_.begins(lengths_.long_ns() / 4);
     // The values of variables before a warm-up are not known.
-    const bool samples = std::ranges::find(wanted.cause_effect_chains, true) !=
-                         wanted.cause_effect_chains.end();
+    const bool samples =
+        std::ranges::find(wanted.cause_effect_chains, true) != wanted.cause_effect_chains.end();
     result.possible = result.possible && (!samples || result.warm_up_ns == 0);
     return result;
   }

@@ -289,27 +289,26 @@ class Reader {
   }
 
   void read_offsets(const Node& section) {
-    read_mapping(section, "offsets_ms", application_, context_,
-                 [this](std::size_t callback, const Node& key, const Node& value) {
-                   if (application_.callbacks[callback].takes_messages()) {
-                     yaml::report_value(key, "a callback with an offset", "a timer or an event",
-                                        context_);
-                     return;
-                   }
-                   const auto offset =
-                       yaml::read_milliseconds(value, "offset", yaml::Zero::kAllowed, context_);
-                   if (offset && example_.begin_ns > 0 && stated_timer(callback) != nullptr &&
-                       example_.offsets_ns[callback] != offset->count()) {
-                     yaml::report_value(
-                         value, "offset",
-                         in_units(example_.offsets_ns[callback], kMsDecimals) +
-                             ", the first release after begins_at_ms by the offset that the "
-                             "application states",
-                         context_);
-                   } else if (offset) {
-                     example_.offsets_ns[callback] = offset->count();
-                   }
-                 });
+    read_mapping(
+        section, "offsets_ms", application_, context_,
+        [this](std::size_t callback, const Node& key, const Node& value) {
+          if (application_.callbacks[callback].takes_messages()) {
+            yaml::report_value(key, "a callback with an offset", "a timer or an event", context_);
+            return;
+          }
+          const auto offset =
+              yaml::read_milliseconds(value, "offset", yaml::Zero::kAllowed, context_);
+          if (offset && example_.begin_ns > 0 && stated_timer(callback) != nullptr &&
+              example_.offsets_ns[callback] != offset->count()) {
+            yaml::report_value(value, "offset",
+                               in_units(example_.offsets_ns[callback], kMsDecimals) +
+                                   ", the first release after begins_at_ms by the offset that the "
+                                   "application states",
+                               context_);
+          } else if (offset) {
+            example_.offsets_ns[callback] = offset->count();
+          }
+        });
   }
 
   void read_priorities(const Node& section) {

@@ -107,8 +107,7 @@ LaterBegins later_begins(const model::Application& application,
                          std::span<const SimulatedTimes> delays, std::int64_t longest_ns) {
   const bool states_offset = std::ranges::any_of(
       application.callbacks, [](const auto& each) { return stated_timer(each) != nullptr; });
-  if (!states_offset || !application.hosts.empty() ||
-      executor.trigger != model::SetTrigger::kAny) {
+  if (!states_offset || !application.hosts.empty() || executor.trigger != model::SetTrigger::kAny) {
     return {};
   }
   const auto grid_ns = grid_of(application, system, longest_ns);

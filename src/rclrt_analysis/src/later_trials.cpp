@@ -130,8 +130,7 @@ std::int64_t Trials::meeting_time(std::size_t own, std::span<const std::int64_t>
       const auto nearest = below(2) == 0   ? ReleaseTimes::Nearest::kEither
                            : below(2) == 0 ? ReleaseTimes::Nearest::kEarlier
                                            : ReleaseTimes::Nearest::kLater;
-      times.keep(period_ns(source), stated_[source], distances_ns[source], nearest,
-                 random_.next());
+      times.keep(period_ns(source), stated_[source], distances_ns[source], nearest, random_.next());
     }
   }
   return times.earliest(first_ns + lead_ns + begins_.warm_up_ns + begins_.grid_ns);

@@ -24,8 +24,8 @@ std::string note_of(const model::Application& application, const CounterExample&
            " has no reaction for " + text::duration_text(example.response_ns);
   }
   if (example.limit == Limit::kAge) {
-    return "uses old data in simulation: released at " + release_of(example) +
-           ", they are " + text::duration_text(example.response_ns) + " old at an output";
+    return "uses old data in simulation: released at " + release_of(example) + ", they are " +
+           text::duration_text(example.response_ns) + " old at an output";
   }
   if (example.never_runs) {
     return "may never run: '" + application.callbacks[*example.never_runs].id +

@@ -54,8 +54,8 @@ void ReleaseTimes::keep(std::int64_t period_ns, std::int64_t offset_ns, std::int
     return;
   }
   const std::int64_t missing = phase_of(phase_ns - phase_of(first_ns_, period_ns), period_ns);
-  const auto steps = static_cast<std::int64_t>(
-      Wide{missing / common_ns} * inverse(step_ns_ / common_ns, parts) % parts);
+  const auto steps = static_cast<std::int64_t>(Wide{missing / common_ns} *
+                                               inverse(step_ns_ / common_ns, parts) % parts);
   first_ns_ += step_ns_ * steps;
   step_ns_ = static_cast<std::int64_t>(step_ns);
 }

@@ -18,7 +18,7 @@ struct Trial {
   int lowest_percent = 100;
   int lowest_delay_percent = 100;
   std::uint64_t seed = 0;
-  bool extremes = false;  ///< see CounterExample::extremes
+  bool extremes = false;        ///< see CounterExample::extremes
   std::int64_t begin_ns = 0;    ///< see CounterExample::begin_ns
   std::int64_t warm_up_ns = 0;  ///< see CounterExample::warm_up_ns
 };
@@ -59,7 +59,8 @@ class Trials {
   bool are_all_stated() const { return free_.empty(); }
 
   /// Returns a trial that begins at most some periods before a release of the source `own` that
-  /// others meet, and ends some periods after that release, or `after_ns` later. Only if begin_later().
+  /// others meet, and ends some periods after that release, or `after_ns` later. Only if
+  /// begin_later().
   Part meeting(std::size_t own, Meeting how, std::int64_t after_ns);
 
   /// Changes the execution times of a trial: they are random from this percentage of the WCET on.

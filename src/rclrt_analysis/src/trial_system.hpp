@@ -12,8 +12,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// The system of the last trial: setting up the next one changes only what differs. Keeps references
-/// to the application and the search.
+/// The system of the last trial: setting up the next one changes only what differs. Keeps
+/// references to the application and the search.
 class TrialSystem {
  public:
   /// Throws as simulated_system() does.

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "application_builder.hpp"
+#include "random_application.hpp"
 #include "rclrt/analysis/counter_example_file.hpp"
 #include "rclrt/analysis/refute.hpp"
-#include "random_application.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -29,8 +29,11 @@ model::Application meeting() {
   for (std::size_t i = 0; i < periods.size(); ++i) {
     builder.timer("t" + std::to_string(i), periods.at(i), 0.05);
   }
-  model::Application application =
-      builder.chain("a", {"t0"}, 4).chain("b", {"t1"}, 3).chain("c", {"t2"}, 2).chain("last", {"t3"}, 1, 0.19).done();
+  model::Application application = builder.chain("a", {"t0"}, 4)
+                                       .chain("b", {"t1"}, 3)
+                                       .chain("c", {"t2"}, 2)
+                                       .chain("last", {"t3"}, 1, 0.19)
+                                       .done();
   for (std::size_t i = 0; i < periods.size(); ++i) {
     set_offset(application, i, static_cast<double>(kMeeting_ms % periods.at(i)));
   }
@@ -138,9 +141,9 @@ TEST(LaterBegins, SynchronisersAreInAStateThatTheApplicationHas) {
   set_offset(application, 1, 1);
   set_offset(application, 2, 3.3);
   set_offset(application, 3, 8.1);
-  const auto found = find_counter_examples(application, {false, false, true},
-                                           {.executor = kPreemptive,
-                                            .effort = {.per_trial = 1'000}})[2];
+  const auto found =
+      find_counter_examples(application, {false, false, true},
+                            {.executor = kPreemptive, .effort = {.per_trial = 1'000}})[2];
   ASSERT_TRUE(found);
   EXPECT_GT(found->begin_ns, 0);
   EXPECT_EQ(found->begin_ns % ms(10).count(), 0);
@@ -186,8 +189,8 @@ void expect_same_as_from_the_start(const model::Application& application,
   const std::int64_t from_ns = example.begin_ns + example.warm_up_ns;
   const auto instances = [&](const model::Application& simulated, std::int64_t begin_ns,
                              std::int64_t warm_up_ns) {
-    const auto system = simulated_system(simulated, example.executor,
-                                         counter_example_times(example), example.cpus);
+    const auto system =
+        simulated_system(simulated, example.executor, counter_example_times(example), example.cpus);
     Recorded recorded(begin_ns, from_ns);
     simulate(system,
              {.horizon_ns = example.begin_ns + example.horizon_ns - begin_ns,
@@ -196,8 +199,8 @@ void expect_same_as_from_the_start(const model::Application& application,
              &recorded);
     return recorded.instances;
   };
-  const auto trial = instances(counter_example_application(application, example),
-                               example.begin_ns, example.warm_up_ns);
+  const auto trial = instances(counter_example_application(application, example), example.begin_ns,
+                               example.warm_up_ns);
   const auto whole = instances(application, 0, from_ns);
   EXPECT_FALSE(trial.empty());
   EXPECT_TRUE(trial == whole) << to_text(example, application);
@@ -235,18 +238,19 @@ TEST_P(EachKind, HasTheScheduleOfTheApplicationFromItsStart) {
       overheads.dispatch = ms(0.01).count();
     }
     // Each chain is a little too slow for the worst response near the start.
-    const auto system = simulated_system(
-        application, executor, counter_example_times({.executor = executor, .overheads = overheads}));
+    const auto system =
+        simulated_system(application, executor,
+                         counter_example_times({.executor = executor, .overheads = overheads}));
     const auto start = simulate(system, {.horizon_ns = ms(200).count()});
     for (std::size_t i = 0; i < application.chains.size(); ++i) {
       application.chains[i].deadline =
           std::max(model::Nanoseconds(start.chains[i].response.worst_ns), ms(0.001));
     }
-    const auto found = find_counter_examples(
-        application, std::vector<bool>(application.chains.size(), true),
-        {.executor = executor,
-         .overheads = overheads,
-         .effort = {.instances = 15'000, .per_trial = 500, .seed = seed}});
+    const auto found =
+        find_counter_examples(application, std::vector<bool>(application.chains.size(), true),
+                              {.executor = executor,
+                               .overheads = overheads,
+                               .effort = {.instances = 15'000, .per_trial = 500, .seed = seed}});
     for (const auto& example : found) {
       const std::int64_t most_ns = std::int64_t{60} * 1'000'000'000;
       if (!example || example->begin_ns == 0 || example->begin_ns > most_ns ||

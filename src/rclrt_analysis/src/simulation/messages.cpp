@@ -40,8 +40,9 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
       proceed_link(queue);
       continue;
     }
-    const std::int64_t arrival_ns = std::max(
-        link.last_arrival_ns, now_ns + delay_at(now_ns, link.stated->latency, link.random, link.uses++));
+    const std::int64_t arrival_ns =
+        std::max(link.last_arrival_ns,
+                 now_ns + delay_at(now_ns, link.stated->latency, link.random, link.uses++));
     link.last_arrival_ns = arrival_ns;
     if (arrival_ns == now_ns && link.under_way == 0) {
       deliver(link.entity, std::move(message), released_);
@@ -88,8 +89,9 @@ void SimulationEngine::proceed_link(Id index) {
   for (const SimulatedQueue::Sent& each : sent) {
     Link& link = *under_way_[each.message].link;
     const std::int64_t there_ns = now_ns + queue.draw_latency();
-    const std::int64_t arrival_ns = std::max(
-        link.last_arrival_ns, there_ns + delay_at(now_ns, link.stated->latency, link.random, link.uses++));
+    const std::int64_t arrival_ns =
+        std::max(link.last_arrival_ns,
+                 there_ns + delay_at(now_ns, link.stated->latency, link.random, link.uses++));
     ++result.messages;
     result.worst_delay_ns = std::max(result.worst_delay_ns, there_ns - each.since_ns);
     link.last_arrival_ns = arrival_ns;
@@ -105,7 +107,8 @@ void SimulationEngine::proceed_link(Id index) {
 void SimulationEngine::schedule_next(Id index) {
   Source& source = sources_[index];
   source.nominal_ns = source.times.next().count();
-  const std::int64_t jitter_ns = delay_at(source.nominal_ns, source.trigger->jitter, source.random, source.releases);
+  const std::int64_t jitter_ns =
+      delay_at(source.nominal_ns, source.trigger->jitter, source.random, source.releases);
   if (source.nominal_ns < options_.horizon_ns) {  // the horizon is far from the last nanosecond
     source.due_ns = std::max(source.due_ns, source.nominal_ns + jitter_ns);
     schedule(source.due_ns, EventKind::kRelease, index);

@@ -8,8 +8,8 @@ namespace rclrt::analysis::detail {
 
 /// Sets the execution time of a callback, and for how long and where it waits; see
 /// SimulatedTimes::lowest_execution and SimulatedTimes::extremes.
-void set_run(SimulatedCallback& simulated, const model::Callback& callback,
-             double lowest_execution, bool extremes);
+void set_run(SimulatedCallback& simulated, const model::Callback& callback, double lowest_execution,
+             bool extremes);
 
 /// Returns the offset of a timer or event in ns, as the application states it. 0 if it states none,
 /// and for callbacks that take messages.
