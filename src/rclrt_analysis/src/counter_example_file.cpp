@@ -19,6 +19,7 @@ namespace rclrt::analysis {
 namespace {
 
 using detail::keys_of;
+using detail::kMsDecimals;
 using detail::OverheadTime;
 using detail::times_of;
 using model::Application;
@@ -28,7 +29,6 @@ using yaml::kUnknown;
 using yaml::NameIndex;
 using yaml::Node;
 
-constexpr int kMsDecimals = 6;
 constexpr std::int64_t kLatestBegin_ns = 2 * detail::ReleaseTimes::kLatest_ns;
 constexpr yaml::IntegerRange kCounts{0, std::numeric_limits<std::int64_t>::max()};
 

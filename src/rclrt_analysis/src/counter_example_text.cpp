@@ -10,10 +10,9 @@ namespace rclrt::analysis {
 namespace {
 
 using detail::keys_of;
+using detail::kMsDecimals;
 using detail::OverheadTime;
 using model::Application;
-
-constexpr int kMsDecimals = 6;
 
 std::string ms(std::int64_t time_ns) { return in_units(time_ns, kMsDecimals); }
 

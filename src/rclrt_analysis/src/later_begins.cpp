@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "release_times.hpp"
-#include "simulation/engine.hpp"
 #include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis::detail {
@@ -72,13 +71,6 @@ std::int64_t longest_way_ns(const SimulatedSystem& system, const SimulatedTimes&
   const auto hops = static_cast<std::int64_t>(system.callbacks.size());
   return delays.lateness.highest_ns() +
          hops * std::max(delays.hop.highest_ns(), delays.far_hop.highest_ns());
-}
-
-/// Returns the messages of the system after a warm-up of this length.
-std::vector<std::int64_t> messages_after(const SimulatedSystem& system, std::int64_t time_ns) {
-  SimulationEngine engine(system, {.horizon_ns = time_ns, .warm_up_ns = time_ns}, nullptr);
-  engine.run();
-  return engine.messages_at_end();
 }
 
 /// Returns the number of multiples of the grid after which the messages repeat, or nullopt.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulation/engine.hpp"
+#include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -202,6 +203,12 @@ std::vector<std::int64_t> SimulationEngine::messages_at_end() const {
     }
   }
   return result;
+}
+
+std::vector<std::int64_t> messages_after(const SimulatedSystem& system, std::int64_t warm_up_ns) {
+  SimulationEngine engine(system, {.horizon_ns = warm_up_ns, .warm_up_ns = warm_up_ns}, nullptr);
+  engine.run();
+  return engine.messages_at_end();
 }
 
 std::optional<SimulatedMessage> SimulationEngine::take_message(Entity& entity) {

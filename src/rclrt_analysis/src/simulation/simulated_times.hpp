@@ -2,6 +2,9 @@
 // Execution times and delays of a simulated application.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "rclrt/analysis/simulation_system.hpp"
 
 namespace rclrt::analysis::detail {
@@ -21,6 +24,9 @@ model::Event densest(model::Event event, std::int64_t offset_ns);
 /// Returns the event with draws of only its shortest and longest intervals, or its least and
 /// greatest lateness, from this offset on.
 model::Event at_extremes(model::Event event, std::int64_t offset_ns, std::uint64_t seed);
+
+/// Returns SimulationEngine::messages_at_end() after a warm-up of this length.
+std::vector<std::int64_t> messages_after(const SimulatedSystem& system, std::int64_t warm_up_ns);
 
 /// Replaces the lateness of timers and events and the latencies of messages.
 void set_delays(SimulatedSystem& system, const SimulatedTimes& times);
