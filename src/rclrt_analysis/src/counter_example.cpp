@@ -5,16 +5,18 @@
 #include <stdexcept>
 #include <utility>
 
-#include "first_misses.hpp"
-#include "output_times.hpp"
+#include "later_begins.hpp"
 #include "search_lengths.hpp"
+#include "search_observer.hpp"
 #include "search_trials.hpp"
 #include "simulation/simulated_times.hpp"
+#include "trial_system.hpp"
 
 namespace rclrt::analysis {
 namespace {
 
 using detail::FirstMisses;
+using detail::Meeting;
 using detail::Miss;
 using detail::OutputTime;
 using detail::Trial;
@@ -22,37 +24,6 @@ using model::Application;
 
 /// The fewest releases of a callback that never runs. A trial lasts three hyperperiods, if it can.
 constexpr std::uint64_t kReleasesToStarve = 3;
-
-/// Observes one simulation of the search.
-class Observed final : public SimulationObserver {
- public:
-  /// Leaves out cause-effect chains if `samples` is false: they take more time.
-  Observed(const Application& application, const SimulatedSystem& system, bool samples)
-      : misses_(system) {
-    if (samples) {
-      outputs_.emplace(application);
-    }
-  }
-
-  void ended(const SimulatedInstance& instance) override {
-    misses_.ended(instance);
-    if (outputs_) {
-      outputs_->ended(instance);
-    }
-  }
-  void ran(const SimulatedInterval& interval) override { misses_.ran(interval); }
-
-  const FirstMisses& misses() const { return misses_; }
-  std::uint64_t recorded() const { return outputs_ ? outputs_->recorded() : 0; }
-  /// Returns the times of each cause-effect chain, or none if these are left out.
-  std::vector<detail::OutputTimes> output_times(std::int64_t end_ns) const {
-    return outputs_ ? outputs_->times(end_ns) : std::vector<detail::OutputTimes>();
-  }
-
- private:
-  FirstMisses misses_;
-  std::optional<detail::Outputs> outputs_;
-};
 
 /// A target of the search is a chain, or a cause-effect chain, of which the indices follow those of
 /// the chains.
@@ -67,8 +38,7 @@ class Searcher {
         best_(found_.size()),
         worst_reaction_ns_(application.cause_effect_chains.size()),
         worst_age_ns_(application.cause_effect_chains.size()),
-        delays_vary_(vary(search.overheads)),
-        trials_(application, search.effort.seed, delays_vary_),
+        system_(application, search),
         lengths_(application, search.effort, found_.size(), may_starve(search.executor),
                  search.cpus_of_others()) {
     std::vector<bool> targets = wanted.chains;
@@ -80,34 +50,28 @@ class Searcher {
       }
     }
     priorities_ = application.effective_priorities();
-    machine_ = search.overheads;
-    machine_.background = machine_.stall = machine_.handover = machine_.cpus = 0;
-    system_ = simulated_system(application, search.executor, times_of({}), search.cpus_of_others());
+    trials_.emplace(application, search.effort.seed, system_.delays_vary(), begins(wanted));
   }
 
   SearchResult run() {
-    attempt(trials_.with(trials_.stated_offsets_ns(), 100, 100), lengths_.full_ns());
-    try_all_speeds(trials_.stated_offsets_ns());
+    attempt(trials_->with(trials_->stated_offsets_ns(), 100, 100), lengths_.full_ns());
+    try_all_speeds(trials_->stated_offsets_ns());
     for (const std::size_t target : std::vector(open_)) {
-      if (is_cause_effect(target)) {
-        const model::CauseEffectChain& chain = cause_effect(target);
-        try_all_speeds(trials_.just_after_the_others(source_of(target)));
-        try_all_speeds(trials_.just_before_each_value(chain));
-      } else {
-        try_all_speeds(trials_.just_after_the_others(source_of(target)));
-        attempt(trials_.with(trials_.long_before_the_others(source_of(target)), 100, 100),
-                lengths_.long_ns());
+      try_meetings(target);
+      if (!trials_->begin_later() || !trials_->are_all_stated()) {
+        try_offsets(target);
       }
     }
     while (!open_.empty() && left_ > 0) {
-      const std::size_t target = open_[trials_.below(open_.size())];
+      const std::size_t target = open_[trials_->below(open_.size())];
+      const std::size_t own = source_of(target);
       const Best& best = best_[target];
-      if (lengths_.has_parts() && !best.trial.offsets_ns.empty() && trials_.below(8) != 0) {
-        const std::size_t own = source_of(target);
-        const detail::Part part = trials_.part(best.trial, own, best.release_ns, best.end_ns);
-        attempt(part.trial, std::min(part.length_ns, lengths_.full_ns()));
+      if (trials_->begin_later() && trials_->below(4) == 0) {
+        attempt(trials_->meeting(own, Meeting::kSome, time_of(target)));
+      } else if (lengths_.has_parts() && !best.trial.offsets_ns.empty() && trials_->below(8) != 0) {
+        attempt(trials_->part(best.trial, own, best.release_ns, best.end_ns));
       } else {
-        attempt(trials_.variation(best.trial), lengths_.long_ns());
+        attempt(trials_->variation(best.trial), lengths_.long_ns());
       }
     }
     const auto chains = static_cast<std::ptrdiff_t>(application_.chains.size());
@@ -133,9 +97,17 @@ class Searcher {
     return executor.threads > 1 || executor.trigger != model::SetTrigger::kAny;
   }
 
-  static bool vary(const Overheads& machine) {
-    const auto varies = [](const Hop& hop) { return hop.min < hop.max; };
-    return machine.timer_jitter > 0 || varies(machine.near) || varies(machine.far);
+  /// Returns when trials may begin.
+  detail::LaterBegins begins(const Wanted& wanted) const {
+    if (!lengths_.has_parts()) {
+      return {};
+    }
+    auto result = system_.begins(lengths_.long_ns() / 4);
+    // The values of variables before a warm-up are not known.
+    const bool samples =
+        std::ranges::find(wanted.cause_effect_chains, true) != wanted.cause_effect_chains.end();
+    result.possible = result.possible && (!samples || result.warm_up_ns == 0);
+    return result;
   }
 
   bool is_cause_effect(std::size_t target) const { return target >= application_.chains.size(); }
@@ -144,13 +116,49 @@ class Searcher {
     return application_.cause_effect_chains[target - application_.chains.size()];
   }
 
+  /// Tries offsets that are bad for one target.
+  void try_offsets(std::size_t target) {
+    try_all_speeds(trials_->just_after_the_others(source_of(target)));
+    if (is_cause_effect(target)) {
+      try_all_speeds(trials_->just_before_each_value(cause_effect(target)));
+    } else {
+      attempt(trials_->with(trials_->long_before_the_others(source_of(target)), 100, 100),
+              lengths_.long_ns());
+    }
+  }
+
+  /// Tries later times at which releases meet one of the target.
+  void try_meetings(std::size_t target) {
+    if (!trials_->begin_later()) {
+      return;
+    }
+    for (const Meeting how : {Meeting::kJustBefore, Meeting::kTogether}) {
+      detail::Part part = trials_->meeting(source_of(target), how, time_of(target));
+      for (const int percent : {100, 50, 0}) {
+        part.trial = trials_->at_speed(part.trial, percent);
+        attempt(part);
+      }
+    }
+  }
+
   void try_all_speeds(const std::vector<std::int64_t>& offsets_ns) {
     for (const int percent : {100, 50, 0}) {
-      attempt(trials_.with(offsets_ns, percent, 100), lengths_.long_ns());
+      attempt(trials_->with(offsets_ns, percent, 100), lengths_.long_ns());
     }
-    if (delays_vary_) {
-      attempt(trials_.with(offsets_ns, 100, 0), lengths_.long_ns());
+    if (system_.delays_vary()) {
+      attempt(trials_->with(offsets_ns, 100, 0), lengths_.long_ns());
     }
+  }
+
+  /// Returns a time within which a response of the target ends that does not exceed a limit.
+  std::int64_t time_of(std::size_t target) const {
+    if (!is_cause_effect(target)) {
+      return application_.chains[target].deadline.count();
+    }
+    const model::CauseEffectChain& chain = cause_effect(target);
+    return std::max(chain.max_reaction.value_or(model::Nanoseconds{0}),
+                    chain.max_age.value_or(model::Nanoseconds{0}))
+        .count();
   }
 
   /// Returns the timer or event of the first instance of a target.
@@ -159,36 +167,8 @@ class Searcher {
                                    : application_.chains[target].callbacks.front();
   }
 
-  /// Sets the system up as simulated_system() would with the trial's times.
-  void set_up(const Trial& trial) {
-    for (const std::size_t source : trials_.sources()) {
-      auto& trigger = system_.callbacks[source].trigger;
-      if (auto* event = std::get_if<EventTrigger>(&trigger)) {
-        const std::int64_t offset_ns = trial.offsets_ns[source];
-        const auto& stated = std::get<model::Event>(application_.callbacks[source].trigger);
-        event->event = trial.extremes ? detail::at_extremes(stated, offset_ns, trial.seed)
-                                      : detail::densest(stated, offset_ns);
-      } else {
-        std::get<TimerTrigger>(trigger).offset_ns = trial.offsets_ns[source];
-      }
-    }
-    if (trial.lowest_delay_percent != last_.lowest_delay_percent) {
-      detail::set_delays(system_, times_of(trial));
-    }
-    if (trial.lowest_percent != last_.lowest_percent || trial.extremes != last_.extremes) {
-      for (std::size_t i = 0; i < system_.callbacks.size(); ++i) {
-        system_.callbacks[i].execution = detail::execution_times(
-            application_.callbacks[i], trial.lowest_percent / 100.0, trial.extremes);
-      }
-    }
-    last_ = trial;
-  }
-
-  SimulatedTimes times_of(const Trial& trial) const {
-    return counter_example_times({.lowest_execution_percent = trial.lowest_percent,
-                                  .extremes = trial.extremes,
-                                  .overheads = machine_,
-                                  .lowest_delay_percent = trial.lowest_delay_percent});
+  void attempt(const detail::Part& part) {
+    attempt(part.trial, std::min(part.length_ns, lengths_.full_ns()));
   }
 
   void attempt(const Trial& trial, std::int64_t length_ns) {
@@ -202,14 +182,17 @@ class Searcher {
                            .lowest_execution_percent = trial.lowest_percent,
                            .extremes = trial.extremes,
                            .cpus = search_.cpus_of_others(),
-                           .overheads = machine_,
-                           .lowest_delay_percent = trial.lowest_delay_percent};
-    set_up(trial);
+                           .overheads = system_.machine(),
+                           .lowest_delay_percent = trial.lowest_delay_percent,
+                           .begin_ns = trial.begin_ns,
+                           .warm_up_ns = trial.warm_up_ns};
+    const SimulatedSystem& system = system_.set_up(trial);
     const bool samples =
         std::ranges::any_of(open_, [&](std::size_t target) { return is_cause_effect(target); });
-    Observed observed(application_, system_, samples);
-    const auto result = simulate(system_,
+    detail::Observed observed(application_, system, samples, trial.warm_up_ns);
+    const auto result = simulate(system,
                                  {.horizon_ns = length_ns,
+                                  .warm_up_ns = trial.warm_up_ns,
                                   .seed = trial.seed,
                                   .max_instances = std::min(left_, 2 * search_.effort.per_trial),
                                   .check_interrupt = search_.effort.check_interrupt},
@@ -217,7 +200,8 @@ class Searcher {
     // A trial in which no instance ends costs effort, too.
     left_ -= std::min(
         left_, result.instances + 1 + application_.callbacks.size() / 8 + observed.recorded() / 4);
-    const bool complete = result.end_ns == length_ns && length_ns == lengths_.full_ns();
+    const bool complete =
+        result.end_ns == length_ns && length_ns == lengths_.full_ns() && trial.begin_ns == 0;
     const auto outputs = observed.output_times(result.end_ns);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       keep_longest(outputs[i].worst_reaction, worst_reaction_ns_[i]);
@@ -321,7 +305,7 @@ class Searcher {
     const std::int64_t since_first_ns = lengths_.full_ns() - 1 - trial.offsets_ns[source];
     return since_first_ns < 0
                ? 0
-               : static_cast<std::uint64_t>(since_first_ns / trials_.period_ns(source)) + 1;
+               : static_cast<std::uint64_t>(since_first_ns / trials_->period_ns(source)) + 1;
   }
 
   /// Returns whether the trial draws the releases of a source.
@@ -352,13 +336,10 @@ class Searcher {
   std::vector<std::int64_t> worst_reaction_ns_;  // by cause-effect chain
   std::vector<std::int64_t> worst_age_ns_;
   std::vector<std::size_t> open_;  // targets
-  bool delays_vary_;
-  detail::Trials trials_;
+  detail::TrialSystem system_;
+  std::optional<detail::Trials> trials_;
   detail::TrialLengths lengths_;
   std::vector<int> priorities_;
-  Overheads machine_;
-  Trial last_;
-  SimulatedSystem system_;  // of the last trial
 };
 
 }  // namespace

@@ -6,15 +6,20 @@
 #include <stdexcept>
 
 #include "counter_example_keys.hpp"
+#include "decimal.hpp"
+#include "later_begins.hpp"
+#include "rclrt/analysis/read_task_set.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/name_index.hpp"
 #include "rclrt/yaml/scalars.hpp"
+#include "release_times.hpp"
 #include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis {
 namespace {
 
 using detail::keys_of;
+using detail::kMsDecimals;
 using detail::OverheadTime;
 using detail::times_of;
 using model::Application;
@@ -24,6 +29,7 @@ using yaml::kUnknown;
 using yaml::NameIndex;
 using yaml::Node;
 
+constexpr std::int64_t kLatestBegin_ns = 2 * detail::ReleaseTimes::kLatest_ns;
 constexpr yaml::IntegerRange kCounts{0, std::numeric_limits<std::int64_t>::max()};
 
 NameIndex index_of_callbacks(const Application& application, Context& context) {
@@ -68,7 +74,7 @@ class Reader {
                          "age_ms",     "never_runs",  "deadline_ms",  "max_reaction_ms",
                          "max_age_ms", "horizon_ms",  "seed",         "execution_from_percent",
                          "draws",      "cpus",        "overheads_ms", "delays_from_percent",
-                         "offsets_ms", "priorities"},
+                         "offsets_ms", "priorities",  "begins_at_ms", "warm_up_ms"},
                         context_);
     if (root.kind != yaml::Kind::kMapping) {
       return example_;
@@ -79,6 +85,11 @@ class Reader {
     }
     read_limit(fields);
     read_names(fields);
+    if (const Node* node = fields.find("begins_at_ms")) {
+      read_begin(*node, fields);
+    } else if (const Node* warm_up = fields.find("warm_up_ms")) {
+      yaml::report_value(*warm_up, "warm_up_ms", "no such key without begins_at_ms", context_);
+    }
     example_.instance = static_cast<std::uint64_t>(integer(fields, "instance", kCounts));
     example_.release_ns = time(fields, "release_ms");
     example_.response_ns = time(fields, keys_of(example_.limit).time);
@@ -110,6 +121,38 @@ class Reader {
     }
     const auto value = yaml::read_milliseconds(*node, key, yaml::Zero::kAllowed, context_);
     return value ? value->count() : 0;
+  }
+
+  /// Reads when the schedule begins, and moves the stated offsets there.
+  void read_begin(const Node& node, const Fields& fields) {
+    const auto decimal =
+        node.kind == yaml::Kind::kPlain ? detail::parse_decimal(node.text) : std::nullopt;
+    const auto time_ns = decimal && decimal->decimals() <= kMsDecimals
+                             ? detail::to_ticks(*decimal, kMsDecimals, detail::Round::kDown)
+                             : std::nullopt;
+    if (!time_ns || *time_ns > kLatestBegin_ns) {
+      yaml::report_value(node, "begins_at_ms",
+                         "milliseconds, such as 5400000.5, of at most two years and with at most "
+                         "six decimals",
+                         context_);
+      return;
+    }
+    example_.begin_ns = *time_ns;
+    if (fields.find("warm_up_ms") != nullptr) {
+      example_.warm_up_ns = time(fields, "warm_up_ms");
+    }
+    for (std::size_t i = 0; i < example_.offsets_ns.size(); ++i) {
+      if (const model::Timer* timer = stated_timer(i)) {
+        example_.offsets_ns[i] =
+            detail::offset_from(*time_ns, timer->offset.count(), timer->period.count());
+      }
+    }
+  }
+
+  /// Returns the timer, if it states its offset.
+  const model::Timer* stated_timer(std::size_t callback) const {
+    const auto* timer = std::get_if<model::Timer>(&application_.callbacks[callback].trigger);
+    return timer != nullptr && timer->offset_stated ? timer : nullptr;
   }
 
   void read_draws(const Node& node) {
@@ -246,19 +289,26 @@ class Reader {
   }
 
   void read_offsets(const Node& section) {
-    read_mapping(section, "offsets_ms", application_, context_,
-                 [this](std::size_t callback, const Node& key, const Node& value) {
-                   if (application_.callbacks[callback].takes_messages()) {
-                     yaml::report_value(key, "a callback with an offset", "a timer or an event",
-                                        context_);
-                     return;
-                   }
-                   const auto offset =
-                       yaml::read_milliseconds(value, "offset", yaml::Zero::kAllowed, context_);
-                   if (offset) {
-                     example_.offsets_ns[callback] = offset->count();
-                   }
-                 });
+    read_mapping(
+        section, "offsets_ms", application_, context_,
+        [this](std::size_t callback, const Node& key, const Node& value) {
+          if (application_.callbacks[callback].takes_messages()) {
+            yaml::report_value(key, "a callback with an offset", "a timer or an event", context_);
+            return;
+          }
+          const auto offset =
+              yaml::read_milliseconds(value, "offset", yaml::Zero::kAllowed, context_);
+          if (offset && example_.begin_ns > 0 && stated_timer(callback) != nullptr &&
+              example_.offsets_ns[callback] != offset->count()) {
+            yaml::report_value(value, "offset",
+                               in_units(example_.offsets_ns[callback], kMsDecimals) +
+                                   ", the first release after begins_at_ms by the offset that the "
+                                   "application states",
+                               context_);
+          } else if (offset) {
+            example_.offsets_ns[callback] = offset->count();
+          }
+        });
   }
 
   void read_priorities(const Node& section) {

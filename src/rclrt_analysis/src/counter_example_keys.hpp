@@ -8,6 +8,9 @@
 
 namespace rclrt::analysis::detail {
 
+/// The decimal places of a time in the file: it is exact to the nanosecond.
+inline constexpr int kMsDecimals = 6;
+
 /// One of the times of Overheads that a simulation uses.
 struct OverheadTime {
   const char* name;

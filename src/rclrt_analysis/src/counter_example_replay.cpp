@@ -70,6 +70,7 @@ std::optional<std::int64_t> replay(const model::Application& application,
     throw std::invalid_argument("the counter-example takes more than 50 million instances");
   }
   const SimulationOptions options{.horizon_ns = example.horizon_ns,
+                                  .warm_up_ns = example.warm_up_ns,
                                   .seed = example.seed,
                                   .max_instances = kLongestReplay,
                                   .check_interrupt = check_interrupt};

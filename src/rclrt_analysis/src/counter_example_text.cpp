@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <utility>
 
 #include "counter_example_keys.hpp"
 #include "rclrt/analysis/counter_example_file.hpp"
@@ -9,10 +10,9 @@ namespace rclrt::analysis {
 namespace {
 
 using detail::keys_of;
+using detail::kMsDecimals;
 using detail::OverheadTime;
 using model::Application;
-
-constexpr int kMsDecimals = 6;
 
 std::string ms(std::int64_t time_ns) { return in_units(time_ns, kMsDecimals); }
 
@@ -31,6 +31,19 @@ std::int64_t limit_of(const CounterExample& example, const Application& applicat
   return limit.value_or(model::Nanoseconds(0)).count();
 }
 
+/// Returns the lines of a schedule that begins later than the application.
+std::string begin_of(const CounterExample& example) {
+  std::string begin;
+  if (example.begin_ns > 0) {
+    begin += "begins_at_ms: " + ms(example.begin_ns) + "  # " + clock_text(example.begin_ns) +
+             " after the application; all other times count from here\n";
+  }
+  if (example.warm_up_ns > 0) {
+    begin += "warm_up_ms: " + ms(example.warm_up_ns) + "  # up to here, nothing takes CPU time\n";
+  }
+  return begin;
+}
+
 /// Returns a line for each overhead of the machine.
 std::string machine_of(Overheads overheads) {
   std::string machine;
@@ -43,6 +56,19 @@ std::string machine_of(Overheads overheads) {
 }
 
 }  // namespace
+
+std::string clock_text(std::int64_t time_ns) {
+  constexpr std::int64_t kMinute_ns = std::int64_t{60} * 1'000'000'000;
+  std::string text;
+  for (const auto& [unit, length_ns] :
+       {std::pair{" d ", 24 * 60 * kMinute_ns}, {" h ", 60 * kMinute_ns}, {" min ", kMinute_ns}}) {
+    if (time_ns >= length_ns) {
+      text += std::to_string(time_ns / length_ns) + unit;
+      time_ns %= length_ns;
+    }
+  }
+  return text + in_units(time_ns, 9) + " s";
+}
 
 std::string to_text(const CounterExample& example, const Application& application) {
   counter_example_application(application, example);  // throws when it is for another application
@@ -64,6 +90,7 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   line("application", application.name);
   line("executor", name_of(example.executor));
   line("chain", chain);
+  text += begin_of(example);
   line("instance", std::to_string(example.instance));
   line("release_ms", ms(example.release_ns));
   line(keys.time, ms(example.response_ns));

@@ -15,7 +15,7 @@ void FirstMisses::ended(const SimulatedInstance& instance) {
     for (std::size_t place = 0; place < chain.callbacks.size(); ++place) {
       passed_[token.chain][place] += chain.callbacks[place] == instance.callback ? 1U : 0U;
     }
-    if (chain.callbacks.back() != instance.callback) {
+    if (chain.callbacks.back() != instance.callback || token.release_ns < warm_up_ns_) {
       continue;
     }
     if (!ended_[token.chain].insert(token.instance).second) {

@@ -19,11 +19,13 @@ struct Miss {
 
 /// Records, for each chain, the first instance that ends after its deadline, and the worst response
 /// time in proportion to the deadline. An instance of a chain ends when an instance of the last
-/// callback with its token ends for the first time.
+/// callback with its token ends for the first time. Leaves out instances that are released before
+/// the end of the simulation's warm-up.
 class FirstMisses final : public SimulationObserver {
  public:
-  explicit FirstMisses(const SimulatedSystem& system)
+  explicit FirstMisses(const SimulatedSystem& system, std::int64_t warm_up_ns = 0)
       : system_(system),
+        warm_up_ns_(warm_up_ns),
         ended_(system.chains.size()),
         misses_(system.chains.size()),
         closest_(system.chains.size()),
@@ -51,6 +53,7 @@ class FirstMisses final : public SimulationObserver {
 
  private:
   const SimulatedSystem& system_;
+  std::int64_t warm_up_ns_;
   std::vector<std::unordered_set<std::uint64_t>> ended_;  // by chain: instances
   std::vector<std::optional<Miss>> misses_;
   std::vector<double> closest_;

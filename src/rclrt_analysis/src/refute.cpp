@@ -12,23 +12,28 @@ namespace rclrt::analysis {
 
 namespace {
 
+/// Returns the time of the release, from the start of the application.
+std::string release_of(const CounterExample& example) {
+  return example.begin_ns == 0 ? text::duration_text(example.release_ns)
+                               : clock_text(example.begin_ns + example.release_ns);
+}
+
 std::string note_of(const model::Application& application, const CounterExample& example) {
   if (example.limit == Limit::kReaction) {
-    return "reacts too late in simulation: what happens at " +
-           text::duration_text(example.release_ns) + " has no reaction for " +
-           text::duration_text(example.response_ns);
+    return "reacts too late in simulation: what happens at " + release_of(example) +
+           " has no reaction for " + text::duration_text(example.response_ns);
   }
   if (example.limit == Limit::kAge) {
-    return "uses old data in simulation: released at " + text::duration_text(example.release_ns) +
-           ", they are " + text::duration_text(example.response_ns) + " old at an output";
+    return "uses old data in simulation: released at " + release_of(example) + ", they are " +
+           text::duration_text(example.response_ns) + " old at an output";
   }
   if (example.never_runs) {
     return "may never run: '" + application.callbacks[*example.never_runs].id +
            "' waits in simulation, and it has not run " +
            text::duration_text(example.response_ns, 6) + " after the first release";
   }
-  return "misses in simulation: released at " + text::duration_text(example.release_ns) +
-         ", it takes " + text::duration_text(example.response_ns);
+  return "misses in simulation: released at " + release_of(example) + ", it takes " +
+         text::duration_text(example.response_ns);
 }
 
 /// Returns whether a schedule may refute each chain: it has a limit, and no proof.

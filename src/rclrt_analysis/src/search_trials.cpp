@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rclrt/model/event_times.hpp"
+#include "release_times.hpp"
 #include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis::detail {
@@ -22,22 +23,16 @@ std::int64_t common_multiple(std::int64_t one_ns, std::int64_t other_ns) {
   return one_ns > kNever_ns / rest_ns ? kNever_ns : one_ns * rest_ns;
 }
 
-/// Returns the time modulo the period; never negative.
-std::int64_t phase_of(std::int64_t time_ns, std::int64_t period_ns) {
-  return ((time_ns % period_ns) + period_ns) % period_ns;
-}
+}  // namespace
 
-/// Returns whether the offset of the densest releases is that of a bunch: releases on time may come
-/// before it.
 bool has_bunches(const model::Callback& callback) {
   const auto* const event = std::get_if<model::Event>(&callback.trigger);
   return event != nullptr && event->jitter > model::Nanoseconds::zero();
 }
 
-}  // namespace
-
-Trials::Trials(const model::Application& application, std::uint64_t seed, bool delays_vary)
-    : application_(application), random_(seed), delays_vary_(delays_vary) {
+Trials::Trials(const model::Application& application, std::uint64_t seed, bool delays_vary,
+               const LaterBegins& begins)
+    : application_(application), random_(seed), delays_vary_(delays_vary), begins_(begins) {
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const model::Callback& callback = application.callbacks[i];
     stated_.push_back(stated_offset_ns(callback));
@@ -50,10 +45,14 @@ Trials::Trials(const model::Application& application, std::uint64_t seed, bool d
     if (timer == nullptr || !timer->offset_stated) {
       free_.push_back(i);  // an event may come at any time, wherever a run has its first release
     } else {
+      fixed_.push_back(i);
       grid_ns_ = common_multiple(grid_ns_, period_ns(i));
     }
     longest_ns_ = std::max(longest_ns_, period_ns(i));
     has_events_ = has_events_ || timer == nullptr;
+  }
+  if (begins_.possible) {
+    grid_ns_ = 1;
   }
 }
 
@@ -131,6 +130,9 @@ void Trials::draw_times(Trial& trial) {
 }
 
 Part Trials::part(Trial trial, std::size_t own, std::int64_t release_ns, std::int64_t end_ns) {
+  if (begins_.possible) {
+    return later_part(std::move(trial), own, release_ns, end_ns);
+  }
   const std::int64_t begin_ns = some_begin(trial, own, release_ns, end_ns);
   for (const std::size_t source : free_) {
     std::int64_t& offset_ns = trial.offsets_ns[source];
@@ -207,6 +209,12 @@ Trial Trials::with(std::vector<std::int64_t> offsets_ns, int lowest_percent,
   const bool varies = lowest_percent < 100 || lowest_delay_percent < 100;
   return {std::move(offsets_ns), lowest_percent, lowest_delay_percent,
           varies ? random_.next() >> 32U : 0};
+}
+
+Trial Trials::at_speed(Trial trial, int lowest_percent) {
+  trial.lowest_percent = lowest_percent;
+  trial.seed = lowest_percent < 100 ? random_.next() >> 32U : 0;
+  return trial;
 }
 
 /// Returns a random offset. Round numbers make releases coincide, or just not.

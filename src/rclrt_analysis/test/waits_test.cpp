@@ -344,5 +344,28 @@ TEST(CounterExample, OfACallbackThatWaitsReplays) {
   EXPECT_EQ(replay(application, *read.example), found[0]->response_ns);
 }
 
+// `slow` is delayed by two runs of `fast` only if one waits first and the next one executes first.
+TEST(CounterExample, HasTheWaitsThatItsDrawsGive) {
+  const auto application = with_wait(Builder()
+                                         .timer("fast", 10, 2)
+                                         .timer("slow", 50, 5.5)
+                                         .chain("a", {"fast"}, 2)
+                                         .chain("b", {"slow"}, 1, 9.45)
+                                         .done(),
+                                     "fast", 3);
+  int with_extremes = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto found =
+        find_counter_examples(application, {false, true},
+                              {.executor = ExecutorKind::kPreemptive,
+                               .effort = {.instances = 50'000, .per_trial = 500, .seed = seed}});
+    if (found[1]) {
+      with_extremes += found[1]->extremes ? 1 : 0;
+      EXPECT_EQ(replay(application, *found[1]), found[1]->response_ns) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(with_extremes, 0);
+}
+
 }  // namespace
 }  // namespace rclrt::analysis

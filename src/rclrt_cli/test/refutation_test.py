@@ -104,6 +104,41 @@ chains:
 """
 
 
+def test_a_miss_hours_after_the_start_is_found_and_replays_in_a_short_run(
+    tmp_path: Path, rclrt: Rclrt
+) -> None:
+    """The four timers meet 3 h 12 min after the start, and then again 30 h later."""
+    meeting_ms = (3 * 60 + 12) * 60_000
+    timers = "".join(
+        f"  - {{id: t{number}, node: n, timer: {{period_ms: {period}, offset_ms: "
+        f"{meeting_ms % period}}}, wcet_ms: 0.05}}\n"
+        for number, period in enumerate((97, 101, 103, 107))
+    )
+    chains = "".join(f"  - {{id: c{n}, callbacks: [t{n}], priority: {9 - n}}}\n" for n in range(3))
+    app = tmp_path / "app.yaml"
+    app.write_text(
+        "rclrt: 1\nname: meeting\nexecutors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\n"
+        f"callbacks:\n{timers}chains:\n{chains}"
+        "  - {id: last, callbacks: [t3], priority: 1, deadline_ms: 0.19}\n"
+    )
+    file = tmp_path / "miss.yaml"
+    code, result = analysed(rclrt, app, "--counter-example", file)
+    assert code == 1
+    chain = result["chains"][3]
+    assert chain["note"] == "misses in simulation: released at 3 h 12 min 0 s, it takes 200 µs"
+    example = chain["counter_example"]
+    assert example["begins_at_ms"] + example["release_ms"] == meeting_ms
+    assert "\nbegins_at_ms: " in file.read_text()
+    done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert (
+        "response 200 µs, deadline 0.19 ms, late; the counter-example states 200 µs, "
+        "3 h 12 min 0 s after the start"
+    ) in done.stdout
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["chains"][3]["response_ms"]["worst"] == 0.2
+
+
 def test_a_callback_that_never_runs_is_named_and_its_schedule_replays(
     tmp_path: Path, rclrt: Rclrt
 ) -> None:

@@ -51,6 +51,7 @@ void set_up_replay(const Arguments& arguments, rclrt::model::Application& applic
   settings.executor = example.executor;
   settings.duration = std::max(kShortest, std::chrono::nanoseconds(example.horizon_ns));
   settings.seed = example.seed;
+  settings.warm_up = std::chrono::nanoseconds(example.warm_up_ns);
   settings.cpus = example.cpus;
   settings.times = rclrt::analysis::counter_example_times(example);
   const bool is_chain = example.limit == rclrt::analysis::Limit::kDeadline;

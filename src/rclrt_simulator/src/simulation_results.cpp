@@ -146,8 +146,11 @@ recorder::RunResults simulate_run(const model::Application& application,
     stream.stream();
   }
   Kept kept(system, stream);
-  const auto simulation = analysis::simulate(
-      system, {.horizon_ns = settings.duration.count(), .seed = settings.seed}, &kept);
+  const auto simulation = analysis::simulate(system,
+                                             {.horizon_ns = settings.duration.count(),
+                                              .warm_up_ns = settings.warm_up.count(),
+                                              .seed = settings.seed},
+                                             &kept);
   kept.pass_on();
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& [counts, response, late] = simulation.callbacks[i];

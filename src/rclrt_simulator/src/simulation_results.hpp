@@ -16,6 +16,7 @@ namespace rclrt::simulator {
 struct SimulationSettings {
   model::ExecutorChoice executor;
   std::chrono::nanoseconds duration{};
+  std::chrono::nanoseconds warm_up{};  ///< see analysis::SimulationOptions::warm_up_ns
   std::uint64_t seed = 0;
   analysis::SimulatedTimes times;
   unsigned cpus = 1;                                     ///< of an executor that states none

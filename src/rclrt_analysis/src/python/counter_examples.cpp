@@ -54,6 +54,8 @@ void bind_chains(py::module_& module) {
       .def_readonly("execution_from_percent", &CounterExample::lowest_execution_percent)
       .def_readonly("extremes", &CounterExample::extremes)
       .def_readonly("delays_from_percent", &CounterExample::lowest_delay_percent)
+      .def_readonly("begin_ns", &CounterExample::begin_ns)
+      .def_readonly("warm_up_ns", &CounterExample::warm_up_ns)
       .def_readonly("horizon_ns", &CounterExample::horizon_ns)
       .def_property_readonly("limit",
                              [](const CounterExample& self) { return to_word(self.limit); })
@@ -86,6 +88,7 @@ void bind_chains(py::module_& module) {
         return to_text(example, application);
       },
       py::arg("counter_example"), py::arg("application"));
+  module.def("clock_text", &clock_text, py::arg("time_ns"));
   module.def("load_counter_example", &load_counter_example, py::arg("path"),
              py::arg("application"));
 }

@@ -66,11 +66,6 @@ SimulatedExecutor simulated_executor(const model::Executor& executor,
   return result;
 }
 
-std::int64_t share_of(std::int64_t time_ns, const SimulatedTimes& times) {
-  return static_cast<std::int64_t>(
-      std::llround(static_cast<double>(time_ns) * times.lowest_execution));
-}
-
 SimulatedCallback simulated_callback(const model::Application& application, std::size_t index,
                                      const SimulatedTimes& times) {
   const model::Callback& callback = application.callbacks[index];
@@ -83,12 +78,7 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   result.role = model::role_of(callback);
   result.overload = callback.overload;
   result.deadline_ns = callback.deadline.value_or(model::Nanoseconds{0}).count();
-  result.execution = detail::execution_times(callback, times.lowest_execution, times.extremes);
-  const std::int64_t waits_ns = callback.waits.count();
-  result.wait = times.extremes ? TimeDistribution::either(0, waits_ns)
-                               : TimeDistribution::uniform(share_of(waits_ns, times), waits_ns);
-  result.wait_place = times.extremes ? SimulatedCallback::WaitPlace::kExtremes
-                                     : SimulatedCallback::WaitPlace::kAnywhere;
+  detail::set_run(result, callback, times.lowest_execution, times.extremes);
   if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
     result.trigger = TimerTrigger{.period_ns = timer->period.count(),
                                   .offset_ns = timer->offset.count(),
@@ -140,13 +130,23 @@ std::vector<Connection> connections(const Readers& readers, const std::string& t
 
 }  // namespace
 
-TimeDistribution detail::execution_times(const model::Callback& callback, double lowest_execution,
-                                         bool extremes) {
+void detail::set_run(SimulatedCallback& simulated, const model::Callback& callback,
+                     double lowest_execution, bool extremes) {
+  const auto lowest = [&](model::Nanoseconds time) {
+    return static_cast<std::int64_t>(
+        std::llround(static_cast<double>(time.count()) * lowest_execution));
+  };
   const std::int64_t wcet_ns = callback.wcet.count();
-  const auto lowest_ns =
-      static_cast<std::int64_t>(std::llround(static_cast<double>(wcet_ns) * lowest_execution));
-  return extremes ? TimeDistribution::either(lowest_ns, wcet_ns)
-                  : TimeDistribution::uniform(lowest_ns, wcet_ns);
+  const std::int64_t waits_ns = callback.waits.count();
+  if (extremes) {
+    simulated.execution = TimeDistribution::either(lowest(callback.wcet), wcet_ns);
+    simulated.wait = TimeDistribution::either(0, waits_ns);
+    simulated.wait_place = SimulatedCallback::WaitPlace::kExtremes;
+  } else {
+    simulated.execution = TimeDistribution::uniform(lowest(callback.wcet), wcet_ns);
+    simulated.wait = TimeDistribution::uniform(lowest(callback.waits), waits_ns);
+    simulated.wait_place = SimulatedCallback::WaitPlace::kAnywhere;
+  }
 }
 
 void detail::set_delays(SimulatedSystem& system, const SimulatedTimes& times) {

@@ -138,7 +138,8 @@ bool SimulationEngine::advance(Id thread) {
 /// before it waits, or all of it.
 std::int64_t SimulationEngine::draw_run(Callback& callback, Instance& instance) {
   const SimulatedCallback& stated = *callback.stated;
-  const std::int64_t work_ns = stated.execution.draw(callback.random, callback.runs);
+  const std::int64_t drawn_ns = stated.execution.draw(callback.random, callback.runs);
+  const std::int64_t work_ns = warms_up() ? 0 : drawn_ns;
   instance.phase = Phase::kRun;
   if (stated.wait.highest_ns() > 0 && work_ns > 0) {
     instance.wait_ns = stated.wait.draw(callback.waits, callback.runs);

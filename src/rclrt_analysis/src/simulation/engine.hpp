@@ -29,6 +29,11 @@ class SimulationEngine {
 
   SimulationResult run();
 
+  /// Returns the state of the messages at the end of run(), relative to it, except those that wait
+  /// for their callbacks: what is on the way, and what synchronisers still can match. Two
+  /// simulations with equal results go on alike, if no callback is released or runs at their ends.
+  std::vector<std::int64_t> messages_at_end() const;
+
   /// How a kind of executor is simulated.
   struct Kind;
   /// Returns that of a kind. Throws std::invalid_argument for a value that is no enumerator.
@@ -204,6 +209,12 @@ class SimulationEngine {
 
   // engine.cpp: time
   void update_cpus();
+  bool warms_up() const { return threads_.now_ns() < options_.warm_up_ns; }
+  /// Returns the delay that something has at a time.
+  std::int64_t delay_at(std::int64_t time_ns, const TimeDistribution& delays,
+                        SimulationRandom& random, std::uint64_t use) const {
+    return time_ns < options_.warm_up_ns ? delays.lowest_ns() : delays.draw(random, use);
+  }
   void handle(const Event& event);
   void schedule(std::int64_t time_ns, EventKind kind, Id index);
   void proceed(Id thread);

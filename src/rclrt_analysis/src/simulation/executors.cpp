@@ -72,7 +72,7 @@ void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
   own.number = next_number_++;
   own.cpu_ns = 0;
   own.preemptions = 0;
-  threads_.work(thread, before_ns + executor.stated->dispatch_ns);
+  threads_.work(thread, warms_up() ? 0 : before_ns + executor.stated->dispatch_ns);
 }
 
 void SimulationEngine::end_credit(const Instance& instance) {
@@ -185,7 +185,8 @@ void SimulationEngine::advance_schedule(SimulatedTimer& timer, model::OverrunPol
   } else if (timer.nominal_ns < now_ns && policy == model::OverrunPolicy::kRebase) {
     timer.nominal_ns = now_ns + period_ns;
   }
-  const std::int64_t jitter_ns = timer.trigger->jitter.draw(timer.random, timer.releases);
+  const std::int64_t jitter_ns =
+      delay_at(timer.nominal_ns, timer.trigger->jitter, timer.random, timer.releases);
   timer.due_ns = std::max(timer.due_ns, timer.nominal_ns + jitter_ns);
 }
 
@@ -301,7 +302,7 @@ void SimulationEngine::pick_for_scheduler(Id thread) {
     return;
   }
   threads_[thread].instance = inbox.take_first();
-  threads_.work(thread, executors_[inbox.executor].handling_ns);
+  threads_.work(thread, warms_up() ? 0 : executors_[inbox.executor].handling_ns);
   if (!inbox.empty()) {
     wake_one(inbox);
   }

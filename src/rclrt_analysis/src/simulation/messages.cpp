@@ -3,9 +3,11 @@
 #include "simulation/messages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "simulation/engine.hpp"
+#include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -39,8 +41,9 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
       proceed_link(queue);
       continue;
     }
-    const std::int64_t arrival_ns = std::max(
-        link.last_arrival_ns, now_ns + link.stated->latency.draw(link.random, link.uses++));
+    const std::int64_t arrival_ns =
+        std::max(link.last_arrival_ns,
+                 now_ns + delay_at(now_ns, link.stated->latency, link.random, link.uses++));
     link.last_arrival_ns = arrival_ns;
     if (arrival_ns == now_ns && link.under_way == 0) {
       deliver(link.entity, std::move(message), released_);
@@ -87,8 +90,9 @@ void SimulationEngine::proceed_link(Id index) {
   for (const SimulatedQueue::Sent& each : sent) {
     Link& link = *under_way_[each.message].link;
     const std::int64_t there_ns = now_ns + queue.draw_latency();
-    const std::int64_t arrival_ns = std::max(
-        link.last_arrival_ns, there_ns + link.stated->latency.draw(link.random, link.uses++));
+    const std::int64_t arrival_ns =
+        std::max(link.last_arrival_ns,
+                 there_ns + delay_at(now_ns, link.stated->latency, link.random, link.uses++));
     ++result.messages;
     result.worst_delay_ns = std::max(result.worst_delay_ns, there_ns - each.since_ns);
     link.last_arrival_ns = arrival_ns;
@@ -104,7 +108,8 @@ void SimulationEngine::proceed_link(Id index) {
 void SimulationEngine::schedule_next(Id index) {
   Source& source = sources_[index];
   source.nominal_ns = source.times.next().count();
-  const std::int64_t jitter_ns = source.trigger->jitter.draw(source.random, source.releases);
+  const std::int64_t jitter_ns =
+      delay_at(source.nominal_ns, source.trigger->jitter, source.random, source.releases);
   if (source.nominal_ns < options_.horizon_ns) {  // the horizon is far from the last nanosecond
     source.due_ns = std::max(source.due_ns, source.nominal_ns + jitter_ns);
     schedule(source.due_ns, EventKind::kRelease, index);
@@ -161,6 +166,49 @@ void SimulationEngine::take_tokens(const Callback& callback, const SimulatedMess
       tokens.push_back(token);
     }
   }
+}
+
+std::vector<std::int64_t> SimulationEngine::messages_at_end() const {
+  const std::int64_t end_ns = threads_.now_ns();
+  std::int64_t earliest_ns = end_ns;
+  std::vector<std::array<std::int64_t, 3>> coming;  // times, then what comes
+  for (const SimulatedTimer& timer : timers_) {
+    if (timer.nominal_ns < end_ns) {
+      coming.push_back({timer.due_ns - end_ns, timer.nominal_ns - end_ns, timer.entity});
+      earliest_ns = std::min(earliest_ns, timer.nominal_ns);
+    }
+  }
+  for (Id index = 0; index < under_way_.size(); ++index) {
+    const UnderWay& one = under_way_[index];
+    if (std::ranges::find(free_under_way_, index) == free_under_way_.end()) {
+      coming.push_back({one.message.arrival_ns - end_ns, one.message.stamp_ns - end_ns,
+                        std::int64_t{one.link->entity}});
+      earliest_ns = std::min(earliest_ns, one.message.stamp_ns);
+    }
+  }
+  std::ranges::sort(coming);
+  std::vector<std::int64_t> result;
+  for (const auto& each : coming) {
+    result.insert(result.end(), each.begin(), each.end());
+  }
+  for (const Callback& callback : callbacks_) {
+    if (!callback.sync) {
+      continue;
+    }
+    for (const std::vector<std::int64_t>& stamps : callback.sync->stamps(earliest_ns)) {
+      result.push_back(static_cast<std::int64_t>(stamps.size()));
+      for (const std::int64_t stamp_ns : stamps) {
+        result.push_back(stamp_ns - end_ns);
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<std::int64_t> messages_after(const SimulatedSystem& system, std::int64_t warm_up_ns) {
+  SimulationEngine engine(system, {.horizon_ns = warm_up_ns, .warm_up_ns = warm_up_ns}, nullptr);
+  engine.run();
+  return engine.messages_at_end();
 }
 
 std::optional<SimulatedMessage> SimulationEngine::take_message(Entity& entity) {

@@ -50,6 +50,21 @@ class SimulatedSync {
     return set;
   }
 
+  /// Returns the stamps of the messages of each input that a message with a stamp from
+  /// `earliest_ns` on can still match, oldest first.
+  std::vector<std::vector<std::int64_t>> stamps(std::int64_t earliest_ns) const {
+    std::vector<std::vector<std::int64_t>> result(inputs_.size());
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      for (const SimulatedMessage& message : inputs_[i]) {
+        if (trigger_.pairing == SyncTrigger::Pairing::kInOrder ||
+            message.stamp_ns >= earliest_ns - trigger_.window_ns) {
+          result[i].push_back(message.stamp_ns);
+        }
+      }
+    }
+    return result;
+  }
+
  private:
   /// Searches for a set with the newest message of `input`. Returns whether there is one; `chosen_`
   /// then has the index of each input's message.

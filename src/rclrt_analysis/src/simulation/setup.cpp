@@ -322,7 +322,7 @@ void SimulationEngine::register_timer(Id entity, const TimerTrigger& trigger) {
   own.entity = entity;
   own.random = stream(kJitter, entities_[entity].callback);
   own.nominal_ns = trigger.offset_ns;
-  own.due_ns = own.nominal_ns + trigger.jitter.draw(own.random, 0);
+  own.due_ns = own.nominal_ns + delay_at(own.nominal_ns, trigger.jitter, own.random, 0);
   executor.timers.push_back(number);
   if (!executor.polls()) {
     lanes_[executor.inbox != kNone ? executor.inbox : callback.lane].timers.add(number);

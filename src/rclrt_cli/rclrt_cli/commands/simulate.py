@@ -175,6 +175,10 @@ def _replayed(example: CounterExample, run: Run) -> str:
     """Describes the result of the counter-example's instance."""
     text = analysis().duration_text
     stated = f"the counter-example states {text(example.response_ns)}"
+    if example.begin_ns > 0:
+        stated += (
+            f", {analysis().clock_text(example.begin_ns + example.release_ns)} after the start"
+        )
     if example.limit != "deadline":
         sampled = run.results.cause_effect_chains[example.chain]
         is_age = example.limit == "age"

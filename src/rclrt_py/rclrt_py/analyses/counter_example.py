@@ -21,6 +21,10 @@ class ChainCounterExample(TypedDict):
     extremes: bool
     """Execution times and the intervals of events are only the least or the greatest ones."""
     delays_from: float
+    begins_at_ms: NotRequired[float]
+    """The schedule begins this long after the application; all other times count from there."""
+    warm_up_ms: NotRequired[float]
+    """Up to this time of the schedule nothing takes any CPU time."""
     horizon_ms: float
     instance: int
     release_ms: float
@@ -48,6 +52,10 @@ def counter_example(application: Application, example: CounterExample) -> ChainC
         "instance": example.instance,
         "release_ms": example.release_ns / 1e6,
     }
+    if example.begin_ns > 0:
+        result["begins_at_ms"] = example.begin_ns / 1e6
+    if example.warm_up_ns > 0:
+        result["warm_up_ms"] = example.warm_up_ns / 1e6
     if example.limit == "deadline":
         result["response_ms"] = example.response_ns / 1e6
     elif example.limit == "reaction":

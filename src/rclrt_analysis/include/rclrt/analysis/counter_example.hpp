@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rclrt/analysis/chain_bounds.hpp"
@@ -42,6 +43,11 @@ struct CounterExample {
   /// The lateness of timers and the latencies of messages are random (by `seed`), from this
   /// percentage of their range up to its maximum. 100: always the maximum.
   int lowest_delay_percent = 100;
+  /// The schedule begins this long after the application does: all other times count from here.
+  /// With `warm_up_ns` above 0 it begins with a time in which nothing takes any CPU time, as
+  /// SimulationOptions::warm_up_ns; instances that are released in it do not count.
+  std::int64_t begin_ns = 0;
+  std::int64_t warm_up_ns = 0;
   std::int64_t horizon_ns = 0;  ///< a simulation up to here shows the miss
 
   Limit limit = Limit::kDeadline;
@@ -111,7 +117,9 @@ struct SearchResult {
 /// may, those with jitter in bunches of which the first is at the offset; or with random intervals
 /// that are the shortest or the longest ones. It first tries all releases at one time, then each
 /// release one nanosecond before the chain's, then random offsets. Below a load of 1, it changes
-/// short parts of the best schedules: those that begin some periods before the longest response. It
+/// short parts of the best schedules: those that begin some periods before the longest response.
+/// With stated offsets, schedules may begin up to a year after the start, where releases meet that
+/// do not meet at the start; what was released before has taken no time. It
 /// tries execution times of the WCET and shorter ones, and timers and messages that are as late as
 /// possible, all or only some of them. A callback that was
 /// released at least three times in a schedule and never ran is a miss of its chain, too. A search
@@ -123,6 +131,9 @@ RCLRT_ANALYSIS_EXPORT SearchResult search_schedules(const model::Application& ap
 /// Returns SearchResult::examples of a search for these chains; `wanted` has one flag per chain.
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<CounterExample>> find_counter_examples(
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
+
+/// Returns a time as days, hours, minutes and seconds, like "3 h 12 min 4.5 s".
+RCLRT_ANALYSIS_EXPORT std::string clock_text(std::int64_t time_ns);
 
 /// Returns the application with the offsets and priorities of the counter-example. Throws
 /// std::invalid_argument if the counter-example is of another application.

@@ -29,6 +29,9 @@ namespace rclrt::analysis {
 struct SimulationOptions {
   /// Timers release before this time; nothing happens at or after it. Time starts at 0.
   std::int64_t horizon_ns = 0;
+  /// Callbacks that start before this time have no execution time, and executors no overheads.
+  /// Timers and messages then have the least delay of their distributions.
+  std::int64_t warm_up_ns = 0;
   /// The seed of the random numbers. With the same seed, the n-th instance of a callback has the
   /// same execution time under every executor.
   std::uint64_t seed = 0;
