@@ -92,7 +92,7 @@ void GlobalBounds::order_nodes() {
 /// would contradict it, because all others have kept theirs until then.
 ///
 /// Only one of the two bounds of a path is used at first, because it takes less time. If a node has
-/// none then, both are used.
+/// none then, or one that is longer than its period, both are used.
 void GlobalBounds::solve() {
   if (std::exchange(solved_, true)) {
     return;
@@ -100,10 +100,11 @@ void GlobalBounds::solve() {
   order_nodes();
   raise_all();
   uses_both_ = true;
-  const auto has_bound = [this](const Raised& each) {
-    return system_.sources[each.source].nodes[each.node].response < kHorizon;
+  const auto is_short = [this](const Raised& each) {
+    const GlobalSource& source = system_.sources[each.source];
+    return source.nodes[each.node].response <= source.arrivals.front().releases.period;
   };
-  if (!std::ranges::all_of(raised_, has_bound)) {
+  if (!std::ranges::all_of(raised_, is_short)) {
     for (Raised& each : raised_) {
       system_.sources[each.source].nodes[each.node].response = 0;
       each.path = each.last = {};
