@@ -96,6 +96,7 @@ class GlobalBounds {
   void solve();
   void order_nodes();
   void raise_all();
+  void reset(Ticks most);
   bool is_settled(const Raised& raised) const;
   bool raise(Raised& raised);
   static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);

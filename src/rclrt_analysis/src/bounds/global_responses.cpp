@@ -92,7 +92,8 @@ void GlobalBounds::order_nodes() {
 /// would contradict it, because all others have kept theirs until then.
 ///
 /// Only one of the two bounds of a path is used at first, because it takes less time. If a node has
-/// none then, both are used.
+/// none then, or one that is longer than its period, both are used. Responses without a bound have
+/// raised others by more than their queues hold, so these are raised again with such as are left.
 void GlobalBounds::solve() {
   if (std::exchange(solved_, true)) {
     return;
@@ -100,16 +101,30 @@ void GlobalBounds::solve() {
   order_nodes();
   raise_all();
   uses_both_ = true;
+  const auto is_short = [this](const Raised& each) {
+    const GlobalSource& source = system_.sources[each.source];
+    return source.nodes[each.node].response <= source.arrivals.front().releases.period;
+  };
+  if (!std::ranges::all_of(raised_, is_short)) {
+    reset(kHorizon);
+    raise_all();
+  }
   const auto has_bound = [this](const Raised& each) {
     return system_.sources[each.source].nodes[each.node].response < kHorizon;
   };
   if (!std::ranges::all_of(raised_, has_bound)) {
-    for (Raised& each : raised_) {
-      system_.sources[each.source].nodes[each.node].response = 0;
-      each.path = each.last = {};
-      each.at = 0;
-    }
+    reset(kHorizon - 1);
     raise_all();
+  }
+}
+
+/// Sets responses of at most this to zero, to be raised again.
+void GlobalBounds::reset(Ticks most) {
+  for (Raised& each : raised_) {
+    Ticks& response = system_.sources[each.source].nodes[each.node].response;
+    response = response <= most ? 0 : response;
+    each.path = each.last = {};
+    each.at = 0;
   }
 }
 
