@@ -150,10 +150,9 @@ Timing TimingTable::set(const Key& part, const Timing& timing) {
 std::vector<std::string> TimingTable::unmatched(const Entries& entries, bool with_guess) const {
   std::vector<std::string> result;
   for (const rclrt::model::NodeTiming& each : stated_) {
-    if (std::none_of(entries.begin(), entries.end(),
-                     [&](const auto& entry) {
-                       return each.fits(entry.second.place, entry.second.period);
-                     })) {
+    if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) {
+          return each.fits(entry.second.place, entry.second.period);
+        })) {
       result.push_back(file_.string() + ":" + std::to_string(each.line) + ": nothing fits " +
                        rclrt::model::to_string(each) + (with_guess ? guess(each, entries) : ""));
     }

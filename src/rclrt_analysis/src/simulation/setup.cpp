@@ -78,7 +78,9 @@ std::uint64_t SimulationEngine::cpu_mask(const std::vector<unsigned>& cpus) cons
 
 SimulationRandom SimulationEngine::stream(std::uint64_t kind, std::uint64_t index) const {
   SimulationRandom seeds(options_.seed);
-  return SimulationRandom(seeds.next() ^ (index * 4 + kind + 1) * 0xD1B54A32D192ED03U);
+  // Four kinds of one index are neighbours. The fifth is far from those of every index.
+  const std::uint64_t number = index * 4 + kind % 4 + 1 + (kind / 4 << 40U);
+  return SimulationRandom(seeds.next() ^ number * 0xD1B54A32D192ED03U);
 }
 
 Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers, ThreadKind kind,
