@@ -151,6 +151,20 @@ TEST(SeveralCpusLimits, ALaterInstanceMayHaveTheLongestResponse) {
   EXPECT_LT(bounds[2].waited, 0) << "the terms begin at the release of an earlier instance";
 }
 
+// The group's members are callbacks of one chain. Those of the instances before and after have
+// ended or are not released, although the chain's response is more than half of its period.
+TEST(SeveralCpusLimits, OtherInstancesOfAChainDelayItOnlyIfTheyAreUnderWay) {
+  Builder builder;
+  builder.timer("x", 8, 3).subscription("y", "x", 3).chain("other", {"x", "y"}, 5);
+  builder.timer("a", 8, 2).group("g").priority(3);
+  builder.subscription("b", "a", 1).group("g").priority(6);
+  builder.subscription("c", "b", 2).group("g").priority(2).chain("chain", {"a", "b", "c"}, 0);
+  const auto application = on_cpus(builder.done(), 2);
+  for (const ExecutorKind kind : {ExecutorKind::kPreemptive, ExecutorKind::kThreadDispatch}) {
+    EXPECT_EQ(bounds_ms(application, kind)[1], 5) << traits(kind).name;
+  }
+}
+
 std::string note(const model::Application& application, std::size_t chain) {
   return chain_bounds(application)[chain].note;
 }

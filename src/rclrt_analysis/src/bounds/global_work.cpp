@@ -217,12 +217,14 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) {
 /// the first one, which may be earlier, so one of its instances is left out.
 Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   const GlobalSource& source = all_.sources[path_.source];
-  if (instances_ > 0 || (start_ == WindowStart::kBusy && !source.is_sync)) {
-    const Releases& releases = source.arrivals.front().releases;
-    const Ticks since = instances_ > 0 ? std::max(response, path_.ready) : response;
-    return std::max<Ticks>(1, releases.before(sum(x, since))) - 1;
+  const bool is_busy = start_ == WindowStart::kBusy && !source.is_sync;
+  if (!is_busy && instances_ == 0) {
+    return others_after_ready(x, response);
   }
-  return others_after_ready(x, response);
+  const Releases& releases = source.arrivals.front().releases;
+  const Ticks since = instances_ > 0 ? std::max(response, path_.ready) : response;
+  const Ticks all = std::max<Ticks>(1, releases.before(sum(x, since))) - 1;
+  return is_busy ? all : std::min(all, others_after_ready(x, response));
 }
 
 /// Returns how many instances of the path's own source, besides those of set_instances(), run a
@@ -323,9 +325,7 @@ void GlobalWindow::measure_own(Unit& unit, Ticks x) const {
   unit.blocks = 0;
   if (unit.waits_whole) {
     const bool in_order = unit.on_path && runs_in_order(unit.callback);
-    const Ticks beside = in_order          ? earlier(unit.response)
-                         : instances_ == 0 ? others_after_ready(x, unit.response)
-                                           : others(x, unit.response);
+    const Ticks beside = in_order ? earlier(unit.response) : others_after_ready(x, unit.response);
     unit.blocks = sum(product(beside, unit.work), unit.once);
   }
   unit.total = sum(unit.total, is_busy ? unit.before : 0);
