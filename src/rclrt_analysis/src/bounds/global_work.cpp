@@ -321,7 +321,10 @@ void GlobalWindow::measure_own(Unit& unit, Ticks x) const {
     unit.blocks = unit.waits_whole ? unit.total : 0;
     return;
   }
-  unit.total = sum(product(others(x, unit.response), unit.work), unit.once);
+  // With kBusy the path's own instance may be released after x. Then one more of the others may run
+  // all of its callbacks beside the path, also those that the path's end releases.
+  const Ticks one_more = is_busy && !unit.on_path ? std::max(unit.once, unit.work) : unit.once;
+  unit.total = sum(product(others(x, unit.response), unit.work), one_more);
   unit.blocks = 0;
   if (unit.waits_whole) {
     const bool in_order = unit.on_path && runs_in_order(unit.callback);
