@@ -55,31 +55,7 @@ Part Trials::later_part(Trial trial, std::size_t own, std::int64_t release_ns,
     time_ns = meeting_time(own, distances_ns, in_some_order(moved), lead_ns);
   }
   const std::int64_t later_ns = begin_before(trial, time_ns, lead_ns) - release_ns;
-  release_ns += later_ns;
-  end_ns += later_ns;
-  for (const std::size_t source : free_) {
-    std::int64_t& offset_ns = trial.offsets_ns[source];
-    offset_ns += later_ns;
-    if (offset_ns < 0) {
-      offset_ns = phase_of(offset_ns, period_ns(source));
-    }
-  }
-  if (below(8) == 0) {
-    for (const std::size_t source : free_) {
-      if (has_bunches(application_.callbacks[source])) {
-        trial.offsets_ns[source] = bunch_near(source, release_ns - 1);
-      }
-    }
-  }
-  for (std::size_t left = free_.empty() ? 0 : below(3); left > 0; --left) {
-    const std::size_t source = free_[below(free_.size())];
-    trial.offsets_ns[source] = offset_near(source, trial.offsets_ns[source], release_ns);
-  }
-  if (below(2) == 0) {
-    draw_times(trial);
-  }
-  const std::int64_t more_ns = below(2) == 0 ? longest_ns_ : 0;
-  return {std::move(trial), end_ns + 2 * (end_ns - release_ns) + more_ns + 1};
+  return changed(std::move(trial), later_ns, release_ns, end_ns);
 }
 
 /// Returns a distance from a release of another source to one of this one, of at most a period

@@ -134,15 +134,22 @@ Part Trials::part(Trial trial, std::size_t own, std::int64_t release_ns, std::in
     return later_part(std::move(trial), own, release_ns, end_ns);
   }
   const std::int64_t begin_ns = some_begin(trial, own, release_ns, end_ns);
+  return changed(std::move(trial), -begin_ns, release_ns, end_ns);
+}
+
+/// Returns the part of a trial that has an instance with this release and end, after some changes.
+/// All releases without stated offsets, the instance's too, are `later_ns` later than in `trial`.
+Part Trials::changed(Trial trial, std::int64_t later_ns, std::int64_t release_ns,
+                     std::int64_t end_ns) {
   for (const std::size_t source : free_) {
     std::int64_t& offset_ns = trial.offsets_ns[source];
-    offset_ns -= begin_ns;
+    offset_ns += later_ns;
     if (offset_ns < 0) {
       offset_ns = phase_of(offset_ns, period_ns(source));
     }
   }
-  release_ns -= begin_ns;
-  end_ns -= begin_ns;
+  release_ns += later_ns;
+  end_ns += later_ns;
   if (below(8) == 0) {
     for (const std::size_t source : free_) {
       if (has_bunches(application_.callbacks[source])) {

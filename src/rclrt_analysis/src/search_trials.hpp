@@ -103,6 +103,7 @@ class Trials {
   std::int64_t some_begin(const Trial& trial, std::size_t own, std::int64_t release_ns,
                           std::int64_t end_ns);
   void draw_times(Trial& trial);
+  Part changed(Trial trial, std::int64_t later_ns, std::int64_t release_ns, std::int64_t end_ns);
 
   // later_trials.cpp
   Part later_part(Trial trial, std::size_t own, std::int64_t release_ns, std::int64_t end_ns);
