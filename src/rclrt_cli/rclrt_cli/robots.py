@@ -75,9 +75,12 @@ def listen(
 def hint() -> str:
     """Returns when a robot is seen."""
     domain = os.environ.get("ROS_DOMAIN_ID", "0")
+    is_local = os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE") == "LOCALHOST"
     return (
         "a robot is seen if its robot.yaml has a section 'monitor' and it is in this ROS domain "
         f"(ROS_DOMAIN_ID={domain})"
+        + "; one on another computer only with ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET"
+        * is_local
     )
 
 
