@@ -87,8 +87,10 @@ LongRun GlobalWindow::long_run() const {
                   static_cast<double>(kMillisecond);
   const auto cpus = static_cast<double>(own_executor_.cpus);
   double busy = 0;  // the largest part of the time in which all CPUs may run units
-  for (double step = 0.5; step > kRounding; step /= 2) {
+  double step = 0.5;
+  while (step > kRounding) {
     busy += shared_load(busy + step) >= cpus * (busy + step) ? step : 0;
+    step /= 2;
   }
   result.left = 1 - busy;
   return result;

@@ -266,7 +266,7 @@ void GlobalWindow::find_limits() {
     const auto place = only_one(
         unit, [&](std::size_t each) { return own_executor_.place_of[all_.executor_of[each]]; });
     if (place && own_executor_.places[*place] < own_executor_.cpus) {
-      unit.place = *place;
+      unit.place = place;
     }
   }
   for (const auto& [turn, units] : turns) {
