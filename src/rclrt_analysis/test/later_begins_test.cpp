@@ -11,6 +11,7 @@
 #include "random_application.hpp"
 #include "rclrt/analysis/counter_example_file.hpp"
 #include "rclrt/analysis/refute.hpp"
+#include "rclrt/analysis/simulation.hpp"
 
 namespace rclrt::analysis {
 namespace {
