@@ -86,21 +86,32 @@ def growth(benchmark: Benchmark) -> str:
     ]
     if not rows:
         return ""
-    top, bottom, gap = 86.0, 366.0, 56.0
+    legend, below = _legend(benchmark, 46.0)
+    top, bottom, gap = below + 40, below + 320, 56.0
     width = (WIDTH - 2 * MARGIN - 3 * gap - 12) / 3
     y = LogScale.around([row.p50 for row in rows if row.p50], bottom, top)
     parts = [text(MARGIN, 24, "Median latency by number of entities, one CPU", bold=True, size=15)]
-    x = float(MARGIN)
-    for executor in benchmark.executors:
-        parts.append(line(x, 46, x + 18, 46, colour(benchmark, executor), 3))
-        parts.append(text(x + 24, 50, executor))
-        x += 44 + 7.2 * len(executor)
+    parts += legend
     for index, (case, entity, name) in enumerate(panels):
         start = MARGIN + gap + index * (width + gap)  # the gap holds the scale
         parts += _growth_panel(
             benchmark, benchmark.select(case, entity, cpus=1), name, y, start, start + width
         )
     return picture(parts, bottom + 44)
+
+
+def _legend(benchmark: Benchmark, y: float) -> tuple[list[str], float]:
+    """Returns the executors with their colours, in lines from `y` on, and the last line's place."""
+    parts: list[str] = []
+    x = float(MARGIN)
+    for executor in benchmark.executors:
+        width = 24 + 7.2 * len(executor)
+        if x + width > WIDTH - MARGIN:
+            x, y = float(MARGIN), y + 20
+        parts.append(line(x, y, x + 18, y, colour(benchmark, executor), 3))
+        parts.append(text(x + 24, y + 4, executor))
+        x += width + 20
+    return parts, y
 
 
 def _growth_panel(
