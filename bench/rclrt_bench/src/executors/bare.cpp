@@ -14,6 +14,7 @@
 
 #include "by_hand.hpp"
 #include "observer.hpp"
+#include "rclrt/realtime/atomics.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/thread.hpp"
 
@@ -77,6 +78,25 @@ void wake_at_1_khz(const Setting& setting, Observer& observe, Before before, Aft
   if (!there.load() && setting.context->ok()) {
     throw_nothing_to_take("a message or a request");
   }
+}
+
+/// Measures how late `sleep_until` lets a thread go that has the priority of an executor's
+/// callbacks and a period of 1 ms.
+template <typename SleepUntil>
+void measure_sleep(const Setting& setting, Row& row, SleepUntil sleep_until) {
+  Observer observe(setting.samples);
+  realtime::Thread({.name = "sleeper", .scheduling = setting.urgent()}, [&] {
+    std::int64_t next = monotonic_now_ns();
+    for (std::size_t i = 0; i < setting.warm_up + setting.samples; ++i) {
+      if (i == setting.warm_up) {
+        observe.open();
+      }
+      next += kPeriod_ns;
+      sleep_until(next);
+      observe(monotonic_now_ns() - next);
+    }
+  }).join();
+  observe.report(row);
 }
 
 /// Runs a thread that calls `once` at 1 kHz, as often as `setting` states, and `begin` once when
@@ -192,19 +212,16 @@ class BareService {
 }  // namespace
 
 void measure_nanosleep(const Setting& setting, Row& row) {
-  Observer observe(setting.samples);
-  realtime::Thread({.name = "nanosleep", .scheduling = setting.urgent()}, [&] {
-    std::int64_t next = monotonic_now_ns();
-    for (std::size_t i = 0; i < setting.warm_up + setting.samples; ++i) {
-      if (i == setting.warm_up) {
-        observe.open();
-      }
-      next += kPeriod_ns;
-      sleep_until_ns(next);
-      observe(monotonic_now_ns() - next);
+  measure_sleep(setting, row, [](std::int64_t until_ns) { sleep_until_ns(until_ns); });
+}
+
+void measure_futex_timeout(const Setting& setting, Row& row) {
+  const realtime::StdAtomics::Futex word{0};
+  measure_sleep(setting, row, [&](std::int64_t until_ns) {
+    while (monotonic_now_ns() < until_ns) {
+      realtime::StdAtomics::wait_while(word, 0, until_ns);
     }
-  }).join();
-  observe.report(row);
+  });
 }
 
 void measure_futex_wake(const Setting& setting, Row& row) {

@@ -13,6 +13,9 @@ void measure_futex_wake(const Setting& setting, Row& row);
 /// Lateness of clock_nanosleep to an absolute time.
 void measure_nanosleep(const Setting& setting, Row& row);
 
+/// The same with a futex that nothing wakes: a thread that may also be woken earlier waits so.
+void measure_futex_timeout(const Setting& setting, Row& row);
+
 /// Measures one thread that publishes a message and takes it. `publish`: the time from before the
 /// publish to after the take. `take`: the time of the take alone.
 void measure_publish_take(const Setting& setting, Row& publish, Row& take);

@@ -61,7 +61,9 @@ Comparison first_instances() {
 
 std::vector<Comparison> comparisons() {
   return {
-      {"timer", {{{"timer", "timer"}}, one(measure_timers), true}, {nanosleep("timer")}},
+      {"timer",
+       {{{"timer", "timer"}}, one(measure_timers), true},
+       {nanosleep("timer"), {{{"timer", "futex_timeout"}}, one(measure_futex_timeout)}}},
       {"dispatch",
        {{{"dispatch", "guard_condition"}}, one(measure_guard_conditions), true},
        {futex_wake("dispatch")}},

@@ -24,6 +24,7 @@ LATENCIES = (
 FLOORS = (
     ("dispatch", "futex_wake"),
     ("timer", "nanosleep"),
+    ("timer", "futex_timeout"),
     ("publish", "inline"),
     ("dispatch", "take"),
     ("dispatch", "rest_of_publish"),
