@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import resource
 from pathlib import Path
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 from rclrt_cli.commands import doctor as doctor_command
 from rclrt_cli.main import main
-from rclrt_py.doctor import checks, limits, privileges, ros
+from rclrt_py.doctor import checks, limits, preemption, privileges, ros
 from rclrt_py.doctor.checks import Level
 from rclrt_py.doctor.examine import examine
+from rclrt_py.doctor.fix_script import fix_script
 from rclrt_py.doctor.login import Login
 from rclrt_py.terminal.table import Paint
 from rclrt_py.testing.made_up_machine import CPU, level_of, machine
@@ -50,6 +52,55 @@ CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 def test_kernel(tmp_path: Path, files: dict[str, str], level: str, found: str) -> None:
     finding = checks.kernel(machine(tmp_path, files))
     assert (level_of(finding), finding.found) == (level, found)
+
+
+DYNAMIC = {
+    "proc/sys/kernel/osrelease": "6.12.0",
+    "proc/sys/kernel/version": "#1 SMP PREEMPT_DYNAMIC",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "level", "found"),
+    [
+        ({"sys/kernel/realtime": "1"}, "ok", "PREEMPT_RT"),
+        ({preemption.SWITCH: "none voluntary (full) lazy"}, "ok", "full: "),
+        ({preemption.SWITCH: "none (voluntary) full"}, "warning", "voluntary: "),
+        # What the kernel shows counts more than what was stated at boot.
+        ({preemption.SWITCH: "(none) full", "proc/cmdline": "preempt=full"}, "warning", "none: "),
+        (DYNAMIC | {"proc/cmdline": "quiet preempt=lazy"}, "ok", "lazy: "),
+        (DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"}, "warning", "none: "),
+        (DYNAMIC | {"boot/config-6.12.0": "# CONFIG_PREEMPT is not set\n"}, "ok", "not known"),
+        # A kernel without the switch ignores the parameter.
+        (
+            {
+                "proc/sys/kernel/osrelease": "5.10.0",
+                "boot/config-5.10.0": "CONFIG_PREEMPT_VOLUNTARY=y\n",
+                "proc/cmdline": "preempt=full",
+            },
+            "warning",
+            "voluntary: ",
+        ),
+    ],
+)
+def test_preemption_of_system_calls(
+    tmp_path: Path, files: dict[str, str], level: str, found: str
+) -> None:
+    root = machine(tmp_path, files)
+    finding = preemption.preemption(root)
+    assert level_of(finding) == level
+    assert found in finding.found
+    in_script = f"echo full > /{preemption.SWITCH}" in fix_script(root, ADA)
+    assert in_script == (level == "warning" and preemption.is_switchable(root))
+
+
+def test_the_packed_configuration_of_a_kernel_names_its_preemption_model(tmp_path: Path) -> None:
+    root = machine(tmp_path, DYNAMIC)
+    packed = root / "proc/config.gz"
+    packed.write_bytes(gzip.compress(b"CONFIG_PREEMPT_BUILD=y\nCONFIG_PREEMPT_VOLUNTARY=y\n"))
+    assert preemption.preemption_model(root) == "voluntary"
+    packed.write_bytes(b"no gzip")
+    assert preemption.preemption_model(root) is None
 
 
 @pytest.mark.parametrize(

@@ -55,15 +55,26 @@ def read(path: Path) -> str | None:
         return None
 
 
+def release(root: Path) -> str:
+    """Returns the kernel's release, such as 6.12.0."""
+    return read(root / "proc/sys/kernel/osrelease") or "unknown"
+
+
+def version(root: Path) -> str:
+    """Returns the text that says how the kernel was built."""
+    return read(root / "proc/sys/kernel/version") or ""
+
+
+def is_preempt_rt(root: Path) -> bool:
+    return read(root / "sys/kernel/realtime") == "1" or "PREEMPT_RT" in version(root)
+
+
 def kernel(root: Path) -> Finding:
-    release = read(root / "proc/sys/kernel/osrelease") or "unknown"
-    version = read(root / "proc/sys/kernel/version") or ""
-    realtime = read(root / "sys/kernel/realtime") == "1" or "PREEMPT_RT" in version
-    if realtime:
-        return ok("kernel", f"{release}, PREEMPT_RT")
+    if is_preempt_rt(root):
+        return ok("kernel", f"{release(root)}, PREEMPT_RT")
     return warning(
         "kernel",
-        f"{release}, without PREEMPT_RT",
+        f"{release(root)}, without PREEMPT_RT",
         "install a PREEMPT_RT kernel (Debian: linux-image-rt-amd64); without it, work of the "
         "kernel itself can delay a real-time thread by milliseconds",
     )

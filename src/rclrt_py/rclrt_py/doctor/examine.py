@@ -7,7 +7,7 @@ import resource
 from collections.abc import Mapping
 from pathlib import Path
 
-from rclrt_py.doctor import checks, clock, limits, privileges, ros, tuning
+from rclrt_py.doctor import checks, clock, limits, preemption, privileges, ros, tuning
 from rclrt_py.doctor.checks import Finding
 from rclrt_py.doctor.login import this_login
 from rclrt_py.processes.realtime import RTPRIO
@@ -26,6 +26,7 @@ def examine(root: Path, environment: Mapping[str, str]) -> list[Finding]:
         tuning.cgroup(root),
         checks.throttling(root),
         checks.kernel(root),
+        preemption.preemption(root),
         checks.virtualised(root),
         checks.governor(root),
         privileges.idle_states(root),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from rclrt_py.doctor import checks, cpu_lists, limits, tuning
+from rclrt_py.doctor import checks, cpu_lists, limits, preemption, tuning
 from rclrt_py.doctor.checks import Level
 from rclrt_py.doctor.login import Login
 from rclrt_py.processes.realtime import RTPRIO
@@ -151,6 +151,12 @@ def _kernel(root: Path) -> Iterator[Step]:
                 f"  {_fail(f'no update-grub here, add to the kernel command line: {stated}')}",
                 "fi",
             ),
+        )
+    if preemption.preemption(root).level is not Level.OK and preemption.is_switchable(root):
+        yield Step(
+            "Real-time threads preempt the system calls of other threads (until reboot; the boot "
+            "parameter preempt=full lasts).",
+            each([(f"echo full > /{preemption.SWITCH}", "the kernel's preemption model")]),
         )
     if checks.throttling(root).level is not Level.OK:
         yield Step(
