@@ -66,7 +66,7 @@ DYNAMIC = {
         ({"sys/kernel/realtime": "1"}, "ok", "PREEMPT_RT"),
         ({preemption.SWITCH: "none voluntary (full) lazy"}, "ok", "full: "),
         ({preemption.SWITCH: "none (voluntary) full"}, "warning", "voluntary: "),
-        # What the kernel shows counts more than what was stated at boot.
+        # The model that the kernel shows counts more than the one that was stated at boot.
         ({preemption.SWITCH: "(none) full", "proc/cmdline": "preempt=full"}, "warning", "none: "),
         (DYNAMIC | {"proc/cmdline": "quiet preempt=lazy"}, "ok", "lazy: "),
         (DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"}, "warning", "none: "),
