@@ -66,15 +66,16 @@ TEST(RobotFile, EachSectionMayBeLeftOut) {
   EXPECT_EQ(parse_robot("rclrt: 1\nexecutor: {}\n").robot, Robot());
 }
 
-TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
+TEST(RobotFile, TakesBestEffortWhereLevelsOrGroupsHaveThreadsAndNoBoundsAreClaimed) {
   const auto robot =
       parse_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\nrecording: {directory: out}\n")
           .robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->executor, RobotExecutor{.best_effort_below = 3});
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {kind: per_group, best_effort_below: 3}\n"), "");
   EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {kind: picas, best_effort_below: 3}\n"),
             "f:2:44: best_effort_below has no meaning with 'kind: picas'; expected 'kind: "
-            "producer_consumer' or 'kind: preemptive'");
+            "producer_consumer' or 'kind: preemptive' or 'kind: per_group'");
   EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\n"
                              "recording: {directory: out, application: app.yaml}\n"),
             "f:3:12: the recording has an application, and its bounds hold only if every "
