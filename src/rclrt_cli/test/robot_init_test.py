@@ -236,9 +236,7 @@ def test_names_of_processes_are_valid_and_different() -> None:
 
 
 @contextmanager
-def running(
-    code: str, tmp_path: Path, **variables: str
-) -> Iterator[subprocess.Popen[str]]:
+def running(code: str, tmp_path: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [sys.executable, "-c", code],
         env={**environment(), "ROS_LOG_DIR": str(tmp_path), **variables},
@@ -297,7 +295,7 @@ def test_without_a_node_the_fix_names_the_domain_of_the_robot(tmp_path: Path) ->
 
 def test_processes_of_others_are_counted_in_words() -> None:
     assert hidden_text(1).startswith("1 process of another user cannot be examined; run this as")
-    assert hidden_text(2).startswith("2 processes of others cannot be examined; run this as")
+    assert hidden_text(2).startswith("2 processes of other users cannot be examined; run this as")
 
 
 def test_the_container_runs_with_the_file_that_was_written(tmp_path: Path) -> None:

@@ -379,7 +379,7 @@ def test_ctrl_c_ends_the_search_and_keeps_what_was_found() -> None:
         (
             (str(EXAMPLE),),
             "app.yaml:1:1: Expecting value; expected JSON as rclrt writes it\n  RULES states how "
-            "applications are generated, as JSON, such as {\"chain_count\": 3}; leave it out for "
+            'applications are generated, as JSON, such as {"chain_count": 3}; leave it out for '
             "the bundled rules. An app.yaml is for rclrt analyze\n",
         ),
         (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),

@@ -125,11 +125,12 @@ void find_low_middleware(const Application& application, std::vector<std::string
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     for (const std::size_t next : receivers(application, i)) {
       if (process_of(i) != process_of(next)) {
-        result.push_back("messages from " + in_quotes(application.callbacks[i].id) + " to " +
-                         in_quotes(application.callbacks[next].id) +
-                         " cross processes and may wait for callbacks, because the middleware's "
-                         "threads are not above these; " +
-                         change_for_middleware(application.threads, highest_priority(application) + 1));
+        result.push_back(
+            "messages from " + in_quotes(application.callbacks[i].id) + " to " +
+            in_quotes(application.callbacks[next].id) +
+            " cross processes and may wait for callbacks, because the middleware's "
+            "threads are not above these; " +
+            change_for_middleware(application.threads, highest_priority(application) + 1));
         return;
       }
     }

@@ -159,9 +159,8 @@ TEST(RobotWarnings, RealTimeCallbacksNeedAThreadRuleForTheReceivingThreads) {
   EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 96}"), IsEmpty());
   EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 40}"), to_raise);
   EXPECT_THAT(rule("{name: middleware, policy: keep}"), to_raise);
-  EXPECT_THAT(
-      rule("{name: \"*\", policy: other}, {name: middleware, policy: fifo, priority: 96}"),
-      ElementsAre(HasSubstr("; make the rule for middleware the first one under threads")));
+  EXPECT_THAT(rule("{name: \"*\", policy: other}, {name: middleware, policy: fifo, priority: 96}"),
+              ElementsAre(HasSubstr("; make the rule for middleware the first one under threads")));
   EXPECT_THAT(rule("{library: \"libddsc*\", policy: fifo, priority: 96}"), IsEmpty());
   EXPECT_THAT(rule("{name: \"*\", policy: other}, {library: \"libfast*\", policy: fifo, "
                    "priority: 96}"),

@@ -41,8 +41,8 @@ class Waits {
   void name_terms(const model::Application& application, const model::Chain& chain,
                   std::vector<Contribution>& why) const;
 
-  /// Adds to the note of a chain that less urgent callbacks delay it because dispatching takes time.
-  /// `workload`: with its levels joined by mix_levels().
+  /// Adds to the note of a chain that less urgent callbacks delay it because dispatching takes
+  /// time. `workload`: with its levels joined by mix_levels().
   void explain_levels(const model::Application& application, const Workload& workload,
                       const model::Chain& chain, std::string& note) const;
 

@@ -122,8 +122,10 @@ def _init(arguments: argparse.Namespace) -> int:
 
 def hidden_text(processes: int) -> str:
     """Returns that so many processes cannot be examined, with the fix."""
-    of_others = "1 process of another user" if processes == 1 else f"{processes} processes of others"
-    return f"{of_others} cannot be examined; run this as the robot's user, or as root"
+    found = f"{processes} processes of other users"
+    if processes == 1:
+        found = "1 process of another user"
+    return f"{found} cannot be examined; run this as the robot's user, or as root"
 
 
 def _fix_without_nodes(processes: list[FoundProcess]) -> str:

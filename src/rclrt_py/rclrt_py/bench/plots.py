@@ -30,7 +30,7 @@ class Look:
 
     paint: str
     dash: str = ""
-    """Of its line, as in stroke-dasharray. Empty: a continuous line."""
+    """The dashes of its line, as in stroke-dasharray. Empty: a continuous line."""
     mark: str = "M -3 0 a 3 3 0 1 0 6 0 a 3 3 0 1 0 -6 0 z"
     """The path of the mark of a value, around the origin."""
 
@@ -74,7 +74,9 @@ def burner(benchmark: Benchmark) -> str:
             parts.append(line(scale(tick), top, scale(tick), bottom, GRID))
             parts.append(text(scale(tick), bottom + 16, _time(tick), FAINT, "middle"))
         for index, row in enumerate(panel):
-            parts += _range(scale, row, top + ROW * (index + 0.5), look(benchmark, row.executor).paint)
+            parts += _range(
+                scale, row, top + ROW * (index + 0.5), look(benchmark, row.executor).paint
+            )
             parts.append(text(left - 12, top + ROW * (index + 0.5) + 4, row.executor, INK, "end"))
             lost = f"{row.lost} of {row.n + row.lost} lost" if row.lost else "none lost"
             parts.append(
@@ -127,7 +129,7 @@ def growth(benchmark: Benchmark) -> str:
 
 
 def _legend(benchmark: Benchmark, y: float) -> tuple[list[str], float]:
-    """Returns the executors with their lines and marks, in lines from `y` on, and the last line's place."""
+    """Returns the executors with their marks, in lines from `y` on, and the last line's place."""
     parts: list[str] = []
     x = float(MARGIN)
     for executor in benchmark.executors:

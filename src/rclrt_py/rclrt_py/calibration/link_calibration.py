@@ -66,7 +66,7 @@ class LinkCalibration:
     progress: Progress
     here: str
     name: str = "link"
-    """Of the entry of `links`."""
+    """The name of the entry of `links`."""
     delays: dict[str, list[SizeDelays]] = field(default_factory=dict)
     clock: str = ""
     started: str = ""
