@@ -144,8 +144,13 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
     assert burner.count("none lost") == 4
 
 
-def test_no_two_executors_look_alike() -> None:
+def test_no_two_executors_look_alike(tmp_path: Path) -> None:
     measured = Benchmark.load(Path(__file__).resolve().parents[3] / "bench/executors.json")
+    write_plots(measured, tmp_path)
+    drawn = ElementTree.fromstring((tmp_path / GROWTH).read_text(encoding="utf-8"))
+    texts = [element.text for element in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "preemptive" in texts
+    assert "wait_set_threads" not in texts, "it needs two CPUs, and the picture is of one"
     looks = [look(measured, each) for each in measured.executors]
     assert len(looks) >= len(EXECUTORS)
     for one, other in itertools.combinations(looks, 2):

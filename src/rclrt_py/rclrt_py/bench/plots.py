@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,8 +114,8 @@ def growth(benchmark: Benchmark) -> str:
     ]
     if not rows:
         return ""
-    legend, below = _legend(benchmark, 46.0)
-    top, bottom, gap = below + 40, below + 320, 56.0
+    legend, below = _legend(benchmark, {row.executor for row in rows}, 46.0)
+    top, bottom, gap = below + 40, below + 440, 56.0
     width = (WIDTH - 2 * MARGIN - 3 * gap - 12) / 3
     y = LogScale.around([row.p50 for row in rows if row.p50], bottom, top)
     parts = [text(MARGIN, 24, "Median latency by number of entities, one CPU", bold=True, size=15)]
@@ -128,11 +128,11 @@ def growth(benchmark: Benchmark) -> str:
     return picture(parts, bottom + 44)
 
 
-def _legend(benchmark: Benchmark, y: float) -> tuple[list[str], float]:
-    """Returns the executors with their marks, in lines from `y` on, and the last line's place."""
+def _legend(benchmark: Benchmark, drawn: Set[str], y: float) -> tuple[list[str], float]:
+    """Returns the drawn executors with their marks, in lines from `y` on, and the last line's place."""
     parts: list[str] = []
     x = float(MARGIN)
-    for executor in benchmark.executors:
+    for executor in filter(drawn.__contains__, benchmark.executors):
         width = 36 + 7.2 * len(executor)
         if x + width > WIDTH - MARGIN:
             x, y = float(MARGIN), y + 20
