@@ -11,6 +11,7 @@
 #include "mutator.hpp"
 #include "rclrt/model/host.hpp"
 #include "rclrt/model/parse.hpp"
+#include "rclrt/model/priorities.hpp"
 #include "rclrt/yaml/file.hpp"
 
 namespace rclrt::model {
@@ -166,6 +167,13 @@ TEST(RobotFile, AFileOfAnotherKindIsRefusedInOneLineWithTheWayToTheExpectedOne) 
   EXPECT_EQ(lines(parse_robot(host)),
             "f:1:1: this is a configuration of all processes of a host; expected a robot.yaml, or "
             "the name of one of these processes beside the file\n");
+
+  const std::string priorities = "rclrt: 1\napplication: demo\npriorities: {b: 3}\n";
+  EXPECT_EQ(lines(parse_application(priorities)).find("f:1:1: this is a priorities file, which is"),
+            0U);
+  EXPECT_EQ(lines(parse_priorities(application, Application())),
+            "f:1:1: this is an app.yaml, which describes an application; expected a priorities "
+            "file: `rclrt synthesize app.yaml -o priorities.yaml` writes one\n");
 
   EXPECT_EQ(lines(parse_host(kRobotFile)),
             "f:1:1: this is a robot.yaml, which configures a process of rclcpp nodes; expected a "
