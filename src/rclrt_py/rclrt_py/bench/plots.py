@@ -129,7 +129,7 @@ def growth(benchmark: Benchmark) -> str:
 
 
 def _legend(benchmark: Benchmark, drawn: Set[str], y: float) -> tuple[list[str], float]:
-    """Returns the drawn executors with their marks, in lines from `y` on, and the last line's place."""
+    """Returns the drawn executors with their marks, from line `y` on, and the last line."""
     parts: list[str] = []
     x = float(MARGIN)
     for executor in filter(drawn.__contains__, benchmark.executors):
