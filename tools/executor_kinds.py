@@ -90,6 +90,7 @@ SCHEMA_PARTS: dict[str, list[str] | str] = {
     "the kinds on rclcpp": names(lambda kind: True),
     "those with threads per level": names(lambda kind: kind.threads == "level"),
     "those with threads per group": names(lambda kind: kind.threads == "group"),
+    "those with threads per level or group": names(lambda kind: kind.threads in {"level", "group"}),
     "those with a scheduler thread": names(lambda kind: kind.has_scheduler_thread),
     "those on one CPU": names(lambda kind: kind.by_deadline),
     "those without a number of workers": names(lambda kind: not kind.has_worker_count),

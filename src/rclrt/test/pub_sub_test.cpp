@@ -230,69 +230,48 @@ TEST(Publisher, SendsNothingAfterShutdownAndSaysSo) {
   EXPECT_FALSE(publisher->publish(number(1)));
 }
 
-TEST(Preemption, AMessageForAMoreUrgentCallbackPreemptsItsPublisher) {
-  if (const auto reason = realtime::why_no_realtime(95)) {
-    GTEST_SKIP() << *reason;
-  }
-  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive", "edf"}) {
-    const auto context = make_context();
-    Node node(context, "node");
-    const auto spinning =
-        make_executor(name, context, {.cpus = {realtime::allowed_cpus().front()}});
-    std::atomic<bool> urgent_ran{false};
-    bool preempted = false;
-    const auto publisher = node.create_publisher<Int64>("urgent", 10);
-    const auto urgent = node.create_subscription<Int64>(
-        "urgent", 10, [&](const Int64&) { urgent_ran = true; }, {.priority = 2, .deadline = 1h});
-    const auto timer = node.create_wall_timer(
-        std::chrono::milliseconds(5),
-        [&] {
-          publisher->publish(number(1));
-          preempted = urgent_ran;  // one CPU: only preemption can have let it run by now
-          spinning->cancel();
-        },
-        {.priority = 1, .deadline = 2h});
-    spinning->add_node(node);
-    spinning->prepare();
-    ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
-    spinning->spin();
-    EXPECT_TRUE(preempted) << name;
-  }
+class MessagePreemption : public PreemptingExecutor {};
+INSTANTIATE_TEST_SUITE_P(, MessagePreemption, ::testing::ValuesIn(preempting_executors()),
+                         parameter_name);
+
+TEST_P(MessagePreemption, AMessageForAMoreUrgentCallbackPreemptsItsPublisher) {
+  std::atomic<bool> urgent_ran{false};
+  bool preempted = false;
+  const auto publisher = node_.create_publisher<Int64>("urgent", 10);
+  const auto urgent = node_.create_subscription<Int64>(
+      "urgent", 10, [&](const Int64&) { urgent_ran = true; }, {.priority = 2, .deadline = 1h});
+  const auto timer = node_.create_wall_timer(
+      std::chrono::milliseconds(5),
+      [&] {
+        publisher->publish(number(1));
+        preempted = urgent_ran;  // one CPU: only preemption can have let it run by now
+        executor_->cancel();
+      },
+      {.priority = 1, .deadline = 2h});
+  spin_when([&] { return publisher->get_subscription_count() == 1; });
+  EXPECT_TRUE(preempted);
 }
 
-TEST(Preemption, OneMessageForTwoCallbacksReachesTheMoreUrgentOneFirst) {
-  if (const auto reason = realtime::why_no_realtime(95)) {
-    GTEST_SKIP() << *reason;
-  }
-  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive", "edf"}) {
-    const auto context = make_context();
-    Node node(context, "node");
-    const auto spinning =
-        make_executor(name, context, {.cpus = {realtime::allowed_cpus().front()}});
-    // One CPU and one callback at a time: the vector needs no lock, except under TSan, which skips
-    // this test.
-    std::vector<std::string> order;
-    const auto publisher = node.create_publisher<Int64>("both", 10);
-    const auto low = node.create_subscription<Int64>("both", 10,
-                                                     [&](const Int64&) {
-                                                       order.push_back("low");
-                                                       spinning->cancel();
-                                                     },
-                                                     {.priority = 2, .deadline = 2h});
-    const auto high =
-        node.create_subscription<Int64>("both", 10, [&](const Int64&) { order.push_back("high"); },
-                                        {.priority = 9, .deadline = 1h});
-    const auto timer =
-        node.create_wall_timer(std::chrono::milliseconds(5), [&] { publisher->publish(number(1)); },
-                               {.priority = 1, .deadline = 3h});
-    spinning->add_node(node);
-    spinning->prepare();
-    ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 2; }));
-    spinning->spin();
-    ASSERT_GE(order.size(), 2U) << name;
-    EXPECT_EQ(order[0], "high") << name;
-    EXPECT_EQ(order[1], "low") << name;
-  }
+TEST_P(MessagePreemption, OneMessageForTwoCallbacksReachesTheMoreUrgentOneFirst) {
+  // One CPU and one callback at a time: the vector needs no lock, except under TSan, which skips
+  // this test.
+  std::vector<std::string> order;
+  const auto publisher = node_.create_publisher<Int64>("both", 10);
+  const auto low = node_.create_subscription<Int64>("both", 10,
+                                                    [&](const Int64&) {
+                                                      order.push_back("low");
+                                                      executor_->cancel();
+                                                    },
+                                                    {.priority = 2, .deadline = 2h});
+  const auto high = node_.create_subscription<Int64>(
+      "both", 10, [&](const Int64&) { order.push_back("high"); }, {.priority = 9, .deadline = 1h});
+  const auto timer =
+      node_.create_wall_timer(std::chrono::milliseconds(5), [&] { publisher->publish(number(1)); },
+                              {.priority = 1, .deadline = 3h});
+  spin_when([&] { return publisher->get_subscription_count() == 2; });
+  ASSERT_GE(order.size(), 2U);
+  EXPECT_EQ(order[0], "high");
+  EXPECT_EQ(order[1], "low");
 }
 
 }  // namespace

@@ -83,6 +83,33 @@ class EveryExecutor : public ::testing::TestWithParam<std::string> {
   std::shared_ptr<Context> context = make_context();
 };
 
+/// The executors under which a more urgent callback preempts one on the same CPU.
+inline std::vector<std::string> preempting_executors() {
+  return {"producer_consumer", "thread_dispatch", "preemptive", "edf"};
+}
+
+/// A node, and an executor on one CPU that is made for it. Skips the test without permission for
+/// real time.
+class PreemptingExecutor : public EveryExecutor {
+ protected:
+  void SetUp() override {
+    if (const auto reason = realtime::why_no_realtime(95)) {
+      GTEST_SKIP() << *reason;
+    }
+    executor_ = executor({.cpus = {realtime::allowed_cpus().front()}});
+  }
+  /// Spins until the executor is cancelled, as soon as the condition holds.
+  void spin_when(const std::function<bool()>& condition) {
+    executor_->add_node(node_);
+    executor_->prepare();
+    ASSERT_TRUE(eventually(condition));
+    executor_->spin();
+  }
+
+  Node node_{context, "node"};
+  std::unique_ptr<Executor> executor_;
+};
+
 /// A fixture with an executor that spins throughout the test.
 class EverySpinningExecutor : public EveryExecutor {
  protected:

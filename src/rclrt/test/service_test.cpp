@@ -240,43 +240,34 @@ long waits_of_this_thread() {
   return usage.ru_nvcsw;
 }
 
-TEST(Preemption, AServiceThatPreemptsItsClientDoesNotWaitForALockOfTheClient) {
-  if (const auto reason = realtime::why_no_realtime(95)) {
-    GTEST_SKIP() << *reason;
-  }
-  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive", "edf"}) {
-    const auto context = make_context();
-    Node node(context, "node");
-    const auto spinning =
-        make_executor(name, context, {.cpus = {realtime::allowed_cpus().front()}});
-    const auto client =
-        node.create_client<SetBool>("preempts", 10, {.priority = 3, .deadline = 1h});
-    std::atomic<bool> served{false};
-    bool preempted = false;
-    long waits = -1;
-    node.create_service<SetBool>("preempts",
-                                 [&](const SetBool::Request&, SetBool::Response&) {
-                                   const long before = waits_of_this_thread();
-                                   client->remove_pending_request(-1);
-                                   waits = waits_of_this_thread() - before;
-                                   served = true;
-                                 },
-                                 10, {.priority = 2, .deadline = 2h});
-    const auto timer = node.create_wall_timer(
-        std::chrono::milliseconds(5),
-        [&] {
-          client->async_send_request(request(true), [](const SetBool::Response&) {});
-          preempted = served;  // one CPU: only preemption can have let it run by now
-          spinning->cancel();
-        },
-        {.priority = 1, .deadline = 3h});
-    spinning->add_node(node);
-    spinning->prepare();
-    ASSERT_TRUE(client->wait_for_service(kLimit));
-    spinning->spin();
-    EXPECT_TRUE(preempted) << name;
-    EXPECT_EQ(waits, 0) << name;
-  }
+class ServicePreemption : public PreemptingExecutor {};
+INSTANTIATE_TEST_SUITE_P(, ServicePreemption, ::testing::ValuesIn(preempting_executors()),
+                         parameter_name);
+
+TEST_P(ServicePreemption, AServiceThatPreemptsItsClientDoesNotWaitForALockOfTheClient) {
+  const auto client = node_.create_client<SetBool>("preempts", 10, {.priority = 3, .deadline = 1h});
+  std::atomic<bool> served{false};
+  bool preempted = false;
+  long waits = -1;
+  node_.create_service<SetBool>("preempts",
+                                [&](const SetBool::Request&, SetBool::Response&) {
+                                  const long before = waits_of_this_thread();
+                                  client->remove_pending_request(-1);
+                                  waits = waits_of_this_thread() - before;
+                                  served = true;
+                                },
+                                10, {.priority = 2, .deadline = 2h});
+  const auto timer = node_.create_wall_timer(
+      std::chrono::milliseconds(5),
+      [&] {
+        client->async_send_request(request(true), [](const SetBool::Response&) {});
+        preempted = served;  // one CPU: only preemption can have let it run by now
+        executor_->cancel();
+      },
+      {.priority = 1, .deadline = 3h});
+  spin_when([&] { return client->wait_for_service(kLimit); });
+  EXPECT_TRUE(preempted);
+  EXPECT_EQ(waits, 0);
 }
 
 TEST(Service, AnOverloadPolicyIsRefusedForItWouldAnswerTheWrongRequest) {

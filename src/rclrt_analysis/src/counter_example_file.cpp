@@ -298,12 +298,15 @@ class Reader {
           }
           const auto offset =
               yaml::read_milliseconds(value, "offset", yaml::Zero::kAllowed, context_);
-          if (offset && example_.begin_ns > 0 && stated_timer(callback) != nullptr &&
+          if (offset && stated_timer(callback) != nullptr &&
               example_.offsets_ns[callback] != offset->count()) {
             yaml::report_value(value, "offset",
                                in_units(example_.offsets_ns[callback], kMsDecimals) +
-                                   ", the first release after begins_at_ms by the offset that the "
-                                   "application states",
+                                   (example_.begin_ns > 0
+                                        ? ", the first release after begins_at_ms by the offset "
+                                          "that the application states"
+                                        : ", the offset that the application states (if that has "
+                                          "changed: rclrt analyze --counter-example)"),
                                context_);
           } else if (offset) {
             example_.offsets_ns[callback] = offset->count();

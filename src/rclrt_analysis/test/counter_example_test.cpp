@@ -289,6 +289,22 @@ TEST(CounterExampleFile, MistakesAreLocated) {
             "f:15:22:");
 }
 
+TEST(CounterExampleFile, AnOffsetThatContradictsTheApplicationIsAnError) {
+  auto application = Builder().timer("a", 10, 6).chain("late", {"a"}, 2, 5).done();
+  const std::string text = to_text(*search(application)[0], application);
+  EXPECT_THAT(text, HasSubstr("\n  a: 0\n"));
+  auto& timer = std::get<model::Timer>(application.callbacks[0].trigger);
+  timer.offset = ms(3);
+  EXPECT_TRUE(parse_counter_example(text, application).example) << "the application states none";
+  timer.offset_stated = true;
+  const auto result = parse_counter_example(text, application);
+  EXPECT_FALSE(result.example);
+  ASSERT_EQ(result.diagnostics.size(), 1U);
+  EXPECT_EQ(to_string(result.diagnostics.front(), "f"),
+            "f:16:6: offset is '0'; expected 3, the offset that the application states (if that "
+            "has changed: rclrt analyze --counter-example)");
+}
+
 // Lehoczky 1990, example 3: the first job of the second task ends in time, a later one does not.
 TEST(TaskCounterExample, ALaterJobMisses) {
   std::vector<Task> tasks(2);

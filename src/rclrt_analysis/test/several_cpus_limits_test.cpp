@@ -23,6 +23,23 @@ double simulated_ms(const model::Application& application, std::size_t chain,
   return static_cast<double>(simulated.chains[chain].response.worst_ns) / 1e6;
 }
 
+/// A timer with a chain of its own, in milliseconds.
+struct TimerChain {
+  std::string id;
+  double period{};
+  double wcet{};
+};
+
+/// Returns an application on two CPUs with these timers, the most urgent one first.
+model::Application on_two_cpus(const std::vector<TimerChain>& timers) {
+  Builder builder;
+  int priority = static_cast<int>(timers.size());
+  for (const TimerChain& each : timers) {
+    builder.timer(each.id, each.period, each.wcet).chain(each.id, {each.id}, priority--);
+  }
+  return on_cpus(builder.done(), 2);
+}
+
 /// `low` takes 5; three more urgent timers take 4 each.
 model::Application three_above_one(const std::vector<int>& priorities, bool grouped) {
   Builder builder;
@@ -115,15 +132,7 @@ TEST(SeveralCpusLimits, AGroupWithACallbackWithoutABoundHasTheWorkOfItsQueue) {
 // The sum over the instances since all had ended: two of 8 and half of the others' 16 end at 24,
 // 12 after the release of the second one.
 TEST(SeveralCpusLimits, InstancesUnderWayCountFromTheTimeAtWhichNoneWas) {
-  const auto application = on_cpus(Builder()
-                                       .timer("a", 60, 8)
-                                       .timer("b", 60, 8)
-                                       .timer("path", 12, 8)
-                                       .chain("a", {"a"}, 3)
-                                       .chain("b", {"b"}, 2)
-                                       .chain("path", {"path"}, 1)
-                                       .done(),
-                                   2);
+  const auto application = on_two_cpus({{"a", 60, 8}, {"b", 60, 8}, {"path", 12, 8}});
   EXPECT_EQ(bounds_ms(application)[2], 16);
   EXPECT_EQ(simulated_ms(application, 2), 16);
   const ChainBound bound = chain_bounds(application)[2];
@@ -136,15 +145,7 @@ TEST(SeveralCpusLimits, InstancesUnderWayCountFromTheTimeAtWhichNoneWas) {
 
 TEST(SeveralCpusLimits, ALaterInstanceMayHaveTheLongestResponse) {
   // `a` and `b` keep both CPUs busy for 8 of the 14 that the first two of `path` need.
-  const auto application = on_cpus(Builder()
-                                       .timer("a", 13, 4)
-                                       .timer("b", 13, 4)
-                                       .timer("path", 8, 5)
-                                       .chain("a", {"a"}, 3)
-                                       .chain("b", {"b"}, 2)
-                                       .chain("path", {"path"}, 1)
-                                       .done(),
-                                   2);
+  const auto application = on_two_cpus({{"a", 13, 4}, {"b", 13, 4}, {"path", 8, 5}});
   const auto bounds = chain_bounds(application);
   ASSERT_TRUE(bounds[2].bound);
   EXPECT_GE(static_cast<double>(*bounds[2].bound) / 1e6, simulated_ms(application, 2));
@@ -170,30 +171,14 @@ std::string note(const model::Application& application, std::size_t chain) {
 }
 
 TEST(SeveralCpusReasons, MoreWorkThanTheCpusCanDoIsStatedWithItsAmount) {
-  const auto application = on_cpus(Builder()
-                                       .timer("a", 10, 9)
-                                       .timer("b", 10, 8)
-                                       .timer("c", 20, 8)
-                                       .chain("a", {"a"}, 3)
-                                       .chain("b", {"b"}, 2)
-                                       .chain("c", {"c"}, 1)
-                                       .done(),
-                                   2);
+  const auto application = on_two_cpus({{"a", 10, 9}, {"b", 10, 8}, {"c", 20, 8}});
   EXPECT_EQ(note(application, 2),
             "no bound is found for 'c' (priority 1) on 2 CPUs: with all that is at least as urgent "
             "there, it needs 2.10 of 2 CPUs ('a' needs the most: 0.90)");
 }
 
 TEST(SeveralCpusReasons, WorkThatMayKeepAllCpusBusyTogetherIsStatedWithWhatItLeaves) {
-  const auto application = on_cpus(Builder()
-                                       .timer("a", 10, 6)
-                                       .timer("b", 10, 6)
-                                       .timer("c", 20, 9)
-                                       .chain("a", {"a"}, 3)
-                                       .chain("b", {"b"}, 2)
-                                       .chain("c", {"c"}, 1)
-                                       .done(),
-                                   2);
+  const auto application = on_two_cpus({{"a", 10, 6}, {"b", 10, 6}, {"c", 20, 9}});
   EXPECT_EQ(note(application, 2),
             "no bound is found for 'c' (priority 1) on 2 CPUs: it needs 0.45 of a CPU, with all "
             "that it may have to wait for while a CPU is idle; other work at least as urgent needs "

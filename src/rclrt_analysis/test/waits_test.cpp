@@ -21,6 +21,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 /// Lets the callback wait for up to this many milliseconds.
 model::Application with_wait(model::Application application, const std::string& id, double waits) {
@@ -232,6 +233,28 @@ TEST(Waits, CountTheDispatchAfterThemAtAllLevels) {
   const auto bounds =
       bounds_ms(application, ExecutorKind::kPreemptive, {.dispatch = ms(0.1).count()});
   EXPECT_THAT(bounds, ElementsAre(15.3, 15.3));  // 1 + 6 + 8, and three dispatches
+}
+
+// Without dispatching, `scan` is delayed by nothing: 1.
+TEST(Waits, TheNoteSaysThatTheDispatchJoinsLevels) {
+  Builder builder = scan_and_detect();
+  const auto application = with_wait(with_chains(builder).done(), "detect", 8);
+  const Overheads dispatching{.dispatch = ms(0.1).count()};
+  const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive, dispatching);
+  EXPECT_EQ(bounds[0].note,
+            "'detect' waits (waits_ms) and dispatching takes time, so all priorities of executor "
+            "'main' count as one (docs/explanation/bounds.md#callbacks-that-wait)");
+  EXPECT_EQ(bounds[1].note, "") << "`detect` has the lowest priority";
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kPreemptive)[0].note, "");
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kEvents, dispatching)[0].note, "");
+  auto short_deadline = application;
+  short_deadline.chains[0].deadline = ms(5);
+  EXPECT_THAT(chain_bounds(short_deadline, ExecutorKind::kPreemptive, dispatching)[0].note,
+              AllOf(StartsWith("the bound is above the deadline, which proves nothing; 'detect' "),
+                    HasSubstr("bounds.md#callbacks-that-wait")));
+  Builder group = in_one_group();  // their levels are joined in any case
+  const auto grouped = with_wait(with_chains(group).done(), "detect", 8);
+  EXPECT_EQ(chain_bounds(grouped, ExecutorKind::kPreemptive)[0].note, "");
 }
 
 TEST(Waits, HaveNoBoundOnReactionTimesAndDataAges) {

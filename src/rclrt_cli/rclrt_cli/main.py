@@ -163,6 +163,10 @@ class VerbParser(argparse.ArgumentParser):
         return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
+        for each in self._actions:
+            is_missing = message.endswith(f"required: {each.metavar}")
+            if isinstance(each, argparse._SubParsersAction) and is_missing:
+                message += f"\n  expected one of: {', '.join(each.choices)}"
         self.exit(EXIT_BAD_INPUT, f"{self.prog}: error: {message}\n  help: {self.prog} --help\n")
 
 

@@ -8,12 +8,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rclrt_py.errors import BadInput
 from rclrt_py.live.statuses import PREFIX, Status, Statuses
 from rclrt_py.plan.live import observed
+from rclrt_py.processes.background_thread import BackgroundThread
 from rclrt_py.processes.installation import is_wheel, ros_fix
 
 TOPIC = "/diagnostics"
@@ -84,19 +84,18 @@ def hint() -> str:
     )
 
 
-class Robots:
+class Robots(BackgroundThread):
     """Listens to robots in a thread of its own, inside of a `with` block."""
 
     def __init__(self, command: str, topic: str) -> None:
+        super().__init__()
         self._rclpy, self._message_type = import_rclpy(command)
         self._topic = topic
         self._statuses = Statuses()
         self._lock = threading.Lock()
-        self._ended = threading.Event()
         self._error = ""
-        self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> Robots:
+    def __enter__(self) -> Self:
         try:
             start_rclpy(self._rclpy)
             self._node = listen(
@@ -107,19 +106,9 @@ class Robots:
             if isinstance(error, RuntimeError):  # rclpy's RCLError is one, and has no public name
                 raise BadInput(f"ROS 2 cannot start here: {error}") from error
             raise
-        self._thread = threading.Thread(target=self._spin, daemon=True)
-        self._thread.start()
-        return self
+        return super().__enter__()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._ended.set()
-        assert self._thread is not None  # __enter__ has made it
-        self._thread.join()
+    def _after_end(self) -> None:
         self._node.destroy_node()
         self._rclpy.try_shutdown()
 
@@ -134,7 +123,7 @@ class Robots:
         with self._lock:
             self._statuses.take(status)
 
-    def _spin(self) -> None:
+    def _run(self) -> None:
         try:
             while not self._ended.is_set():
                 self._rclpy.spin_once(self._node, timeout_sec=SPIN_S)

@@ -118,6 +118,7 @@ def test_without_an_address_it_serves_one_run_on_standard_input_and_output(place
         ("0:7400", "is every address of this host"),
         ("[::]:7400", "is every address of this host"),
         ("10.0.0.2", "expected ADDRESS:PORT, such as 10.0.0.2:7400"),
+        ("127.0.0.1:99999", "--listen 127.0.0.1:99999: the port is 99999; expected 1 to 65535"),
         ("192.0.2.1:7400", "--listen 192.0.2.1:7400: Cannot assign requested address"),
     ],
 )

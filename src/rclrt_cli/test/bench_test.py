@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -10,11 +11,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 from rclrt_cli.main import main
-from rclrt_py.bench.plots import BURNER, GROWTH, write_plots
+from rclrt_py.bench.plots import BURNER, GROWTH, look, write_plots
 from rclrt_py.bench.rows import Benchmark
 from rclrt_py.bench.tables import all_tables, latency
 from rclrt_py.bench.targets import targets
 from rclrt_py.errors import BadInput
+from rclrt_py.executors import EXECUTORS
 from rclrt_py.testing.synthetic_bench import Document, document
 from rclrt_py.testing.workspace import Workspace
 
@@ -140,6 +142,21 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
     burner = (tmp_path / BURNER).read_text(encoding="utf-8")
     assert burner.count("20 of 5020 lost") == 2
     assert burner.count("none lost") == 4
+
+
+def test_no_two_executors_look_alike(tmp_path: Path) -> None:
+    measured = Benchmark.load(Path(__file__).resolve().parents[3] / "bench/executors.json")
+    write_plots(measured, tmp_path)
+    drawn = ElementTree.fromstring((tmp_path / GROWTH).read_text(encoding="utf-8"))
+    texts = [element.text for element in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "preemptive" in texts
+    assert "wait_set_threads" not in texts, "it needs two CPUs, and the picture is of one"
+    looks = [look(measured, each) for each in measured.executors]
+    assert len(looks) >= len(EXECUTORS)
+    for one, other in itertools.combinations(looks, 2):
+        # Two of one colour differ in two ways: their lines may lie on each other.
+        same = (one.paint == other.paint, one.dash == other.dash or one.mark == other.mark)
+        assert same != (True, True)
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,19 @@ def test_the_counter_example_shows_the_same_miss_in_a_simulation(
     assert done.returncode == 1
 
 
+def test_a_schedule_with_another_offset_than_the_application_states_is_refused(
+    app: Path, tmp_path: Path, rclrt: Rclrt
+) -> None:
+    file = tmp_path / "miss.yaml"
+    code, _ = analysed(rclrt, app, "--counter-example", file)
+    assert code == 1
+    app.write_text(APPLICATION.replace("period_ms: 40}", "period_ms: 40, offset_ms: 17}"))
+    done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "expected 17, the offset that the application states (if that has" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 # Teper et al., EMSOFT 2024: a callback of a busy group is in no ready set of the other thread.
 STARVING = """
 rclrt: 1

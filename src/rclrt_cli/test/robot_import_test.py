@@ -34,6 +34,10 @@ def test_groups_threads_and_their_scheduling_are_carried_over() -> None:
     assert "#   model_name: Some(R) CPU @ 2.40GHz\n" in made.text
     assert "# Groups with normal scheduling, which need no entry: 1.\n" in made.text
     assert "#   90: 90\n#   80: 89\n" in made.text
+    (warning,) = made.warnings
+    assert warning.endswith(
+        "; add {name: middleware, policy: fifo, priority: 92} as the first rule under threads"
+    )
 
 
 def test_the_timer_and_the_group_are_those_that_the_reader_understands(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rclrt_cli.commands.robot import hidden_text
 from rclrt_py.errors import BadInput
 from rclrt_py.processes.runner import find_program
 from rclrt_py.robots.first_file import first_file, ranges
@@ -235,10 +236,10 @@ def test_names_of_processes_are_valid_and_different() -> None:
 
 
 @contextmanager
-def running(code: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def running(code: str, tmp_path: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [sys.executable, "-c", code],
-        env={**environment(), "ROS_LOG_DIR": str(tmp_path)},
+        env={**environment(), "ROS_LOG_DIR": str(tmp_path), **variables},
         stdout=subprocess.PIPE,
         text=True,
     ) as robot:
@@ -274,6 +275,27 @@ def test_a_running_robot_is_written_with_threads_nodes_and_monitored_callbacks(
     assert again.returncode == 2
     assert "exists already, and is not overwritten" in again.stderr
     assert out.read_text() == text
+
+
+def test_without_a_node_the_fix_names_the_domain_of_the_robot(tmp_path: Path) -> None:
+    pytest.importorskip("rclpy")
+    own = environment().get("ROS_DOMAIN_ID") or "0"
+    with running(ROBOT, tmp_path, ROS_DOMAIN_ID=str((int(own) + 1) % 100)) as robot:
+        answer = finished(
+            *("robot", "init", "-o", tmp_path / "a.yaml", "--pid", robot.pid, "--seconds", "0.5")
+        )
+    assert answer.returncode == 0
+    assert "nodes: 0" in answer.stdout
+    assert answer.stderr.startswith(
+        "rclrt: no node was found\n"
+        f"  fix: ROS_DOMAIN_ID={(int(own) + 1) % 100} rclrt robot init ...: process {robot.pid}"
+    )
+    assert answer.stderr.endswith(f" has it, and this command has {own}\n")
+
+
+def test_processes_of_others_are_counted_in_words() -> None:
+    assert hidden_text(1).startswith("1 process of another user cannot be examined; run this as")
+    assert hidden_text(2).startswith("2 processes of other users cannot be examined; run this as")
 
 
 def test_the_container_runs_with_the_file_that_was_written(tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def exit_code(*arguments: str) -> int | str | None:
         (["compare", "app.yaml", "--out", "app.yaml/out"], "--out app.yaml/out: cannot be made"),
         (["compare", "app.yaml", "--out", "app.yaml"], "--out app.yaml: is a file; expected"),
         (["compare", "app.yaml", "--out", "/proc/rclrt"], "--out /proc/rclrt: cannot be made"),
+        (["robot"], "required: ACTION\n  expected one of: init, import\n"),
+        (["workloads"], "required: ACTION\n  expected one of: list,"),
+        (
+            ["synthesize", "app.yaml", "-o", "absent/p.yaml"],
+            "-o absent/p.yaml: absent is no directory; make it first",
+        ),
+        (
+            ["analyze", "app.yaml", "--counter-example", "absent/late.yaml"],
+            "--counter-example absent/late.yaml: absent is no directory; make it first",
+        ),
         (["report", "absent"], "absent: no such directory"),
         (["report", "app.yaml"], "app.yaml: is not a directory"),
         (["report", "state"], "state: has no results.json; expected a directory of rclrt run"),

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections import deque
-from types import TracebackType
 from typing import Any
 
 from rclrt_py.clocks.sources import ClockSource, clock_sources
+from rclrt_py.processes.background_thread import BackgroundThread
 from rclrt_py.terminal.table import Paint
 
 from rclrt_clock.offsets import Offsets
@@ -21,33 +20,21 @@ _EVENTS_SHOWN = 5
 _ASK_EVERY_S = 10.0
 
 
-class Sources:
+class Sources(BackgroundThread):
     """Asks chrony, ptp4l and the kernel every ten seconds, on a thread of its own, because they may
     answer slowly."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.known: list[ClockSource] = []
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._ask, daemon=True)
 
-    def __enter__(self) -> Sources:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._end.set()
-        self._thread.join()
+    def _after_end(self) -> None:
         self.known = clock_sources()  # as of the end
 
-    def _ask(self) -> None:
+    def _run(self) -> None:
         while True:
             self.known = clock_sources()
-            if self._end.wait(_ASK_EVERY_S):
+            if self._ended.wait(_ASK_EVERY_S):
                 return
 
 

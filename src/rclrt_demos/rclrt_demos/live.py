@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 import time
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from rclrt_py.errors import BadInput
 from rclrt_py.processes import installation
+from rclrt_py.processes.background_thread import BackgroundThread
 from rclrt_py.processes.runner import run_environment
 
 TOPIC = "/joint_states"
@@ -42,38 +41,29 @@ def frame(angle: float | None, label: str, silent_s: float) -> Iterator[str]:
     yield FLOOR * HALF_WIDTH + PIVOT + FLOOR * HALF_WIDTH
 
 
-class LivePicture:
+class LivePicture(BackgroundThread):
     """While entered, a thread draws the pendulum 20 times a second. Needs rclpy and a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         """Throws BadInput without a terminal, or without rclpy."""
+        super().__init__("live")
         if not stream.isatty():
             raise BadInput("--live draws on a terminal, and standard output is none; leave it out")
         self._rclpy, self._joint_state = import_ros()
         self.label = ""
         self._stream = stream
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._draw, name="live", daemon=True)
 
-    def __enter__(self) -> LivePicture:
+    def __enter__(self) -> Self:
         # One ROS domain for this process and for the program of the exercise.
         os.environ.update(run_environment(os.environ, os.getpid()))
         self._stream.write(CLEAR + HIDE)
-        self._thread.start()
-        return self
+        return super().__enter__()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
+    def _after_end(self) -> None:
         self._stream.write(SHOW)
         self._stream.flush()
 
-    def _draw(self) -> None:
+    def _run(self) -> None:
         rclpy = self._rclpy
         angle: float | None = None
         heard = time.monotonic()
@@ -93,7 +83,7 @@ class LivePicture:
         executor = rclpy.executors.SingleThreadedExecutor(context=context)
         executor.add_node(node)
         due = time.monotonic()
-        while not self._stop.is_set():
+        while not self._ended.is_set():
             executor.spin_once(timeout_sec=max(0.0, due - time.monotonic()))
             now = time.monotonic()
             if now >= due:

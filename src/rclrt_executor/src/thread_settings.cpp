@@ -77,7 +77,8 @@ void ThreadSettings::require_level_threads(const DispatcherTraits& traits) const
   if (!traits.keeps_level_threads && (is_reserved || !traits.levels_by_group)) {
     throw std::invalid_argument(executor +
                                 "its levels have no threads of their own, so no level can " + what +
-                                "; use preemptive or producer_consumer");
+                                (is_reserved ? "; use preemptive or producer_consumer"
+                                             : "; use preemptive, producer_consumer or per_group"));
   }
   if (options_.preemption == Preemption::kNever) {
     throw std::invalid_argument(

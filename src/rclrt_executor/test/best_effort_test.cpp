@@ -201,8 +201,7 @@ TEST(BestEffortLevels, AreRefusedWhereNoLevelHasThreads) {
   const auto options = best_effort_below(2);
   const std::string expected =
       "executor \"test\": its levels have no threads of their own, so no level can be best effort; "
-      "use preemptive "
-      "or producer_consumer";
+      "use preemptive, producer_consumer or per_group";
   EXPECT_EQ(refusal(*make("thread_dispatch", options)), expected);
   EXPECT_EQ(refusal(*make("edf", options)), expected);
   auto to_completion = options;

@@ -32,6 +32,8 @@ from rclrt_py.native import analysis, load_application
 from rclrt_py.testing.command import command
 from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 
+EXAMPLE = Path(__file__).parents[3] / "examples/fig_5_4/app.yaml"
+
 if TYPE_CHECKING:
     from rclrt_analysis import Machine
     from rclrt_model import Application
@@ -374,6 +376,12 @@ def test_ctrl_c_ends_the_search_and_keeps_what_was_found() -> None:
         (("--executors", "static_order:trigger=all"), "no bounds are offered for a trigger"),
         (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
+        (
+            (str(EXAMPLE),),
+            "app.yaml:1:1: Expecting value; expected JSON as rclrt writes it\n  RULES states how "
+            'applications are generated, as JSON, such as {"chain_count": 3}; leave it out for '
+            "the bundled rules. An app.yaml is for rclrt analyze\n",
+        ),
         (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
         (("--seconds", "-1"), "'-1' is no number of seconds"),
         (("--workload-time", "max"), "add --workloads FILE"),

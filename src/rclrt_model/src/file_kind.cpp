@@ -50,7 +50,7 @@ std::optional<FileKind> kind_of(const YamlNode& root) {
       has_any(root, {"name", "description", "nodes", "topics", "chains"}),
       has_any(root, {"executor", "recording", "monitor", "memory", "write_priorities"}) ||
           has_node_timings(root),
-      has_any(root, {"processes"})};
+      has_any(root, {"processes"}), has_any(root, {"priorities"})};
   if (std::ranges::count(has, true) != 1) {
     return std::nullopt;
   }
@@ -64,9 +64,11 @@ std::string_view describe(FileKind kind) {
     case FileKind::kRobot:
       return "a robot.yaml, which configures a process of rclcpp nodes";
     case FileKind::kHost:
+      return "a configuration of all processes of a host";
+    case FileKind::kOverlay:
       break;
   }
-  return "a configuration of all processes of a host";
+  return "a priorities file, which is for one application";
 }
 
 /// Returns the expected file, and how to get it from the one that was found.
@@ -80,9 +82,11 @@ std::string_view describe_expected(FileKind expected, FileKind found) {
                  ? "a robot.yaml, or the name of one of these processes beside the file"
                  : "a robot.yaml: `rclrt synthesize app.yaml --nodes -o robot.yaml` writes one";
     case FileKind::kHost:
+      return "a file with 'processes', each with a 'name' and the sections of a robot.yaml";
+    case FileKind::kOverlay:
       break;
   }
-  return "a file with 'processes', each with a 'name' and the sections of a robot.yaml";
+  return "a priorities file: `rclrt synthesize app.yaml -o priorities.yaml` writes one";
 }
 
 }  // namespace

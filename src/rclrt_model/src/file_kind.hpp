@@ -13,6 +13,7 @@ enum class FileKind : std::uint8_t {
   kApplication,  ///< an app.yaml
   kRobot,        ///< a robot.yaml, or a node priorities file
   kHost,         ///< a file with all processes of a host
+  kOverlay,      ///< a priorities file: those of an application's callbacks
 };
 
 /// Reports a file of another kind than the expected one by one diagnostic with both kinds, and

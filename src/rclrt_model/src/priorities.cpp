@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/priorities.hpp"
 
+#include "file_kind.hpp"
 #include "limits.hpp"
 #include "yaml.hpp"
 
@@ -35,6 +36,9 @@ Entries read_entries(const YamlNode& section, const Application& application, Co
 }
 
 Entries read_overlay(const YamlNode& root, const Application& application, Context& context) {
+  if (report_other_kind(root, FileKind::kOverlay, context)) {
+    return {};
+  }
   const Fields fields(root, "priorities file", {"rclrt", "application", "priorities"}, context);
   if (root.kind != YamlKind::kMapping) {
     return {};

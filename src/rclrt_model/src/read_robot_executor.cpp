@@ -26,6 +26,9 @@ using Property = bool (*)(const ExecutorTraits& kind);
 constexpr Property kHasLevelThreads = [](const ExecutorTraits& kind) {
   return kind.threads == ExecutorThreads::kPerLevel;
 };
+constexpr Property kHasNormalThreads = [](const ExecutorTraits& kind) {
+  return kHasLevelThreads(kind) || kind.threads == ExecutorThreads::kPerGroup;
+};
 constexpr Property kHasScheduler = [](const ExecutorTraits& kind) {
   return kind.has_scheduler_thread;
 };
@@ -53,7 +56,7 @@ class KindRules {
       refuse("workers_per_level", "no number");
     }
     require(kHasScheduler, "scheduler_cpus");
-    require(kHasLevelThreads, "best_effort_below");
+    require(kHasNormalThreads, "best_effort_below");
     require(kHasLevelThreads, "reservations");
     if (executor.preemption == PreemptionUse::kAlways && kind_.one_at_a_time) {
       refuse("preemption", "'never' or 'by_realtime'");

@@ -24,6 +24,27 @@ bool is_realtime(const Scheduling& scheduling) {
   return scheduling.policy == Policy::kFifo || scheduling.policy == Policy::kRoundRobin;
 }
 
+/// Returns whether the rule gives threads this real-time priority or a higher one.
+bool gives_at_least(const ThreadRule& rule, int priority) {
+  return !rule.keep && is_realtime(rule.scheduling) && rule.scheduling.priority >= priority;
+}
+
+/// Returns what to change so that the middleware's threads get this SCHED_FIFO priority. `rules`:
+/// those that the file states. A new rule must be the first one, because a thread gets the first
+/// rule that matches it.
+std::string change_for_middleware(const std::vector<ThreadRule>& rules, int priority) {
+  const std::string settings = "policy: fifo, priority: " + std::to_string(priority);
+  const auto own = std::ranges::find_if(rules, is_of_middleware);
+  if (own != rules.end()) {
+    return gives_at_least(*own, priority)
+               ? "make the rule for middleware the first one under threads"
+               : "state " + settings + " in the rule for middleware under threads";
+  }
+  const std::string rule = "{name: middleware, " + settings + "}";
+  return rules.empty() ? "add threads: [" + rule + "]"
+                       : "add " + rule + " as the first rule under threads";
+}
+
 std::string percent(double share) { return std::to_string(std::lround(share * 100.0)) + " %"; }
 
 std::string list_of(const std::vector<int>& cpus) {
@@ -83,6 +104,15 @@ std::vector<std::size_t> receivers(const Application& application, std::size_t f
   return result;
 }
 
+/// Returns the highest top_priority of an executor.
+int highest_priority(const Application& application) {
+  int highest = 0;
+  for (const Executor& executor : application.executors) {
+    highest = std::max(highest, executor.top_priority.value_or(kTopPriority));
+  }
+  return highest;
+}
+
 /// Adds a sentence if a message from another process may wait for callbacks.
 void find_low_middleware(const Application& application, std::vector<std::string>& result) {
   if (middleware_is_above(application) || application.processes().size() < 2) {
@@ -95,11 +125,12 @@ void find_low_middleware(const Application& application, std::vector<std::string
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     for (const std::size_t next : receivers(application, i)) {
       if (process_of(i) != process_of(next)) {
-        result.push_back("messages from " + in_quotes(application.callbacks[i].id) + " to " +
-                         in_quotes(application.callbacks[next].id) +
-                         " cross processes and may wait for callbacks, because the middleware's "
-                         "threads are not above these; add threads: [{name: middleware, policy: "
-                         "fifo, priority: 96}]");
+        result.push_back(
+            "messages from " + in_quotes(application.callbacks[i].id) + " to " +
+            in_quotes(application.callbacks[next].id) +
+            " cross processes and may wait for callbacks, because the middleware's "
+            "threads are not above these; " +
+            change_for_middleware(application.threads, highest_priority(application) + 1));
         return;
       }
     }
@@ -192,8 +223,7 @@ bool receives_above(const std::vector<ThreadRule>& rules, int priority) {
              (matches(rule.name, each.receiver) && matches(rule.library, each.file) &&
               matches(rule.function, each.function));
     });
-    return first != rules.end() && !first->keep && is_realtime(first->scheduling) &&
-           first->scheduling.priority >= priority;
+    return first != rules.end() && gives_at_least(*first, priority);
   });
 }
 
@@ -221,13 +251,9 @@ bool has_realtime_callbacks(const Robot& robot) {
 }  // namespace
 
 bool middleware_is_above(const Application& application) {
-  int highest = 0;
-  for (const Executor& executor : application.executors) {
-    highest = std::max(highest, executor.top_priority.value_or(kTopPriority));
-  }
-  return std::ranges::any_of(application.threads, [highest](const ThreadRule& rule) {
-    return rule.name == "middleware" && is_realtime(rule.scheduling) &&
-           rule.scheduling.priority > highest;
+  const int needed = highest_priority(application) + 1;
+  return std::ranges::any_of(application.threads, [needed](const ThreadRule& rule) {
+    return rule.name == "middleware" && gives_at_least(rule, needed);
   });
 }
 
@@ -256,8 +282,8 @@ std::vector<std::string> warnings(const Robot& robot) {
   }
   return {
       "messages from other processes may wait for callbacks, because no rule puts the middleware's "
-      "receiving threads above these; add threads: [{name: middleware, policy: fifo, priority: " +
-      std::to_string(top + 1) + "}]"};
+      "receiving threads above these; " +
+      change_for_middleware(robot.threads.rules, top + 1)};
 }
 
 std::vector<std::string> warnings(const Host& host) {

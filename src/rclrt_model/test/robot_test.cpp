@@ -11,6 +11,7 @@
 #include "mutator.hpp"
 #include "rclrt/model/host.hpp"
 #include "rclrt/model/parse.hpp"
+#include "rclrt/model/priorities.hpp"
 #include "rclrt/yaml/file.hpp"
 
 namespace rclrt::model {
@@ -66,15 +67,16 @@ TEST(RobotFile, EachSectionMayBeLeftOut) {
   EXPECT_EQ(parse_robot("rclrt: 1\nexecutor: {}\n").robot, Robot());
 }
 
-TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
+TEST(RobotFile, TakesBestEffortWhereLevelsOrGroupsHaveThreadsAndNoBoundsAreClaimed) {
   const auto robot =
       parse_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\nrecording: {directory: out}\n")
           .robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->executor, RobotExecutor{.best_effort_below = 3});
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {kind: per_group, best_effort_below: 3}\n"), "");
   EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {kind: picas, best_effort_below: 3}\n"),
             "f:2:44: best_effort_below has no meaning with 'kind: picas'; expected 'kind: "
-            "producer_consumer' or 'kind: preemptive'");
+            "producer_consumer' or 'kind: preemptive' or 'kind: per_group'");
   EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\n"
                              "recording: {directory: out, application: app.yaml}\n"),
             "f:3:12: the recording has an application, and its bounds hold only if every "
@@ -165,6 +167,13 @@ TEST(RobotFile, AFileOfAnotherKindIsRefusedInOneLineWithTheWayToTheExpectedOne) 
   EXPECT_EQ(lines(parse_robot(host)),
             "f:1:1: this is a configuration of all processes of a host; expected a robot.yaml, or "
             "the name of one of these processes beside the file\n");
+
+  const std::string priorities = "rclrt: 1\napplication: demo\npriorities: {b: 3}\n";
+  EXPECT_EQ(lines(parse_application(priorities)).find("f:1:1: this is a priorities file, which is"),
+            0U);
+  EXPECT_EQ(lines(parse_priorities(application, Application())),
+            "f:1:1: this is an app.yaml, which describes an application; expected a priorities "
+            "file: `rclrt synthesize app.yaml -o priorities.yaml` writes one\n");
 
   EXPECT_EQ(lines(parse_host(kRobotFile)),
             "f:1:1: this is a robot.yaml, which configures a process of rclcpp nodes; expected a "

@@ -120,6 +120,9 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
     "best effort of edf": lambda robot, value: robot.update(
         executor={"kind": "edf", "best_effort_below": value}, recording={"directory": "out"}
     ),
+    "best effort of per_group": lambda robot, value: robot.update(
+        executor={"kind": "per_group", "best_effort_below": value}, recording={"directory": "out"}
+    ),
     "best effort with bounds": lambda robot, value: robot.update(
         executor={"best_effort_below": value}
     ),

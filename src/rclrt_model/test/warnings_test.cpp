@@ -93,8 +93,11 @@ TEST(ApplicationWarnings, AMessageOfAnotherProcessNeedsTheMiddlewareAboveTheCall
         std::string("threads: [{name: middleware, policy: fifo, priority: ") + priority + "}]\n"));
   };
   EXPECT_THAT(at("96"), IsEmpty());
-  EXPECT_THAT(at("50"), ElementsAre(HasSubstr("cross processes")));
-  EXPECT_THAT(at("81"), ElementsAre(HasSubstr("cross processes")));
+  const auto raise = ElementsAre(HasSubstr(
+      "cross processes and may wait for callbacks, because the middleware's threads are not above "
+      "these; state policy: fifo, priority: 96 in the rule for middleware under threads"));
+  EXPECT_THAT(at("50"), raise);
+  EXPECT_THAT(at("81"), raise);
   const std::string low =
       "{name: first, cpus: [1], process: p, top_priority: 80}, "
       "{name: second, cpus: [2], top_priority: 70}";
@@ -133,7 +136,7 @@ TEST(OrderWarnings, UnderEdfNameCallbacksOfChainsWithoutADeadline) {
 TEST(RobotWarnings, RealTimeCallbacksNeedAThreadRuleForTheReceivingThreads) {
   const std::string callbacks = "callbacks: [{node: /a, priority: 3}]\n";
   const auto missing =
-      ElementsAre(HasSubstr("threads: [{name: middleware, policy: fifo, priority: 96}]"));
+      ElementsAre(HasSubstr("; add threads: [{name: middleware, policy: fifo, priority: 96}]"));
   EXPECT_THAT(of_robot(callbacks), missing);
   EXPECT_THAT(of_robot("executor: {realtime: require}"), missing);
   EXPECT_THAT(of_robot("executor: {kind: edf}"), missing);
@@ -142,19 +145,26 @@ TEST(RobotWarnings, RealTimeCallbacksNeedAThreadRuleForTheReceivingThreads) {
   const auto rule = [&](const std::string& text) {
     return of_robot(callbacks + "threads: [" + text + "]\n");
   };
+  const auto to_add = ElementsAre(HasSubstr(
+      "; add {name: middleware, policy: fifo, priority: 96} as the first rule under threads"));
+  const auto to_raise = ElementsAre(
+      HasSubstr("; state policy: fifo, priority: 96 in the rule for middleware under threads"));
   EXPECT_THAT(rule("{library: \"libfast*\", policy: fifo, priority: 96}"), IsEmpty());
   EXPECT_THAT(rule("{name: \"dds.*\", policy: rr, priority: 97}"), IsEmpty());
   EXPECT_THAT(rule("{function: \"*Listener*\", policy: other}, {name: \"*\", policy: fifo, "
                    "priority: 96}"),
               IsEmpty());
-  EXPECT_THAT(rule("{library: \"libfast*\", policy: fifo, priority: 40}"), missing);
-  EXPECT_THAT(rule("{library: \"libfast*\", policy: keep}"), missing);
+  EXPECT_THAT(rule("{library: \"libfast*\", policy: fifo, priority: 40}"), to_add);
+  EXPECT_THAT(rule("{library: \"libfast*\", policy: keep}"), to_add);
   EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 96}"), IsEmpty());
-  EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 40}"), missing);
+  EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 40}"), to_raise);
+  EXPECT_THAT(rule("{name: middleware, policy: keep}"), to_raise);
+  EXPECT_THAT(rule("{name: \"*\", policy: other}, {name: middleware, policy: fifo, priority: 96}"),
+              ElementsAre(HasSubstr("; make the rule for middleware the first one under threads")));
   EXPECT_THAT(rule("{library: \"libddsc*\", policy: fifo, priority: 96}"), IsEmpty());
   EXPECT_THAT(rule("{name: \"*\", policy: other}, {library: \"libfast*\", policy: fifo, "
                    "priority: 96}"),
-              missing);
+              to_add);
 }
 
 TEST(RobotWarnings, WithoutRealTimeCallbacksThereIsNone) {

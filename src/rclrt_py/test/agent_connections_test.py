@@ -42,7 +42,10 @@ def test_an_agent_is_an_address_or_a_command() -> None:
         ("=10.0.0.2:7400", "is no agent"),
         ("arm,leg=10.0.0.2:7400", "is no agent"),
         ("arm=10.0.0.2", "neither ADDRESS:PORT nor a command such as 'ssh 10.0.0.2 rclrt agent'"),
-        ("arm=10.0.0.2:70000", "neither ADDRESS:PORT nor"),
+        ("arm=10.0.0.2:99999", "arm=10.0.0.2:99999: the port is 99999; expected 1 to 65535"),
+        ("arm=10.0.0.2:65536", "the port is 65536; expected 1 to 65535"),
+        ("arm=[fe80::1]:0", "the port is 0; expected 1 to 65535"),
+        ("arm=10.0.0.2:" + "9" * 5000, "expected 1 to 65535"),
         ("arm=ssh 'robot", "is no command: No closing quotation"),
     ],
 )

@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rclrt_py.calibration.link_application import SIZES, Cycle, over_link
-from rclrt_py.calibration.link_calibration import entry_yaml, link_entry, own_name
+from rclrt_py.calibration.link_calibration import entries_yaml, link_entry, own_name
+from rclrt_py.calibration.link_counts import MessageCounts, message_counts
 from rclrt_py.calibration.link_fit import SizeDelays, bytes_on_line, fitted
 from rclrt_py.native import load_application
+from rclrt_py.runs.csv_reader import InstanceRow
 
 FIXED_MS = 0.2
 
@@ -92,7 +94,7 @@ def test_the_entry_is_one_that_an_application_may_have(tmp_path: Path) -> None:
     text = "\n".join(
         [
             *("rclrt: 1", "name: two", "hosts: [{name: left}, {name: right}]"),
-            *entry_yaml(entry),
+            *entries_yaml([entry]),
             "executors: [{name: l, host: left}, {name: r, host: right}]",
             "nodes: [{name: a, executor: l}]",
             "callbacks: [{id: tick, node: a, timer: {period_ms: 10}, wcet_ms: 1}]",
@@ -105,6 +107,31 @@ def test_the_entry_is_one_that_an_application_may_have(tmp_path: Path) -> None:
     assert link.name == "link"
     assert link.latency_ns >= link.min_latency_ns > 100_000
     assert entry["rate_kbit"] >= entry["shaper"]["rate_kbit"]
+
+
+def instance(callback: str, message: int, end: int, error: int = 0) -> InstanceRow:
+    token = callback.partition("_")[2] + f":{message}"
+    return InstanceRow(
+        message, callback, 0, "t", end, end, end, end, 0, 0, "ran", token, error=error
+    )
+
+
+def test_a_message_under_way_at_the_end_does_not_count() -> None:
+    """Messages are sent every 100 ns. They take 20 to 30 ns; the second is lost."""
+    rows = [instance("send_forth_1000", number, 100 * number) for number in range(6)]
+    rows += [
+        instance("take_forth_1000", number, 100 * number + taken)
+        for number, taken in ((0, 20), (2, 30), (3, 25), (4, 20))
+    ]
+
+    def counts(more: list[InstanceRow], end: int) -> MessageCounts:
+        return message_counts([*rows, *more], end)["forth", 1000]
+
+    assert counts([], 529) == MessageCounts(sent=5, received=4)
+    assert counts([], 530) == MessageCounts(sent=6, received=4)
+    assert counts([instance("take_forth_1000", 5, 525)], 525) == MessageCounts(6, 5)
+    assert counts([instance("take_forth_1000", 0, 20, error=60)], 540) == MessageCounts(5, 4)
+    assert message_counts(rows, 530)["back", 1000] == MessageCounts(0, 0)
 
 
 def test_messages_of_a_cycle_do_not_wait_for_each_other() -> None:
@@ -127,5 +154,6 @@ def test_the_application_of_each_cycle_is_one_that_can_run(gap_ms: float) -> Non
 def test_the_own_name_differs_from_that_of_the_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
     for machine, name in (("left", "left"), ("3d-box.local", "host_3d_box_local"), ("--", "host")):
         monkeypatch.setattr("socket.gethostname", lambda machine=machine: machine)
-        assert own_name("right") == name
-        assert own_name(name) == name + "_here"
+        assert own_name(["right"]) == name
+        assert own_name(["right", name]) == name + "_here"
+        assert own_name([name + "_here", name]) == name + "_here_here"

@@ -89,6 +89,7 @@ def test_every_example_opens(offer: Plan) -> None:
     for each in offer.call("examples")["examples"]:
         state = offer.call("open", example=each["name"], base=version)
         assert state["answer"]["model"]["name"] == each["name"]
+        assert each["description"], each["name"]
         assert len(state["answer"]["model"]["callbacks"]) == each["callbacks"]
         version = state["version"]
 

@@ -243,6 +243,7 @@ ChainBound ApplicationBounds::decided(const model::Chain& chain, std::size_t exe
         "for ever";
   }
   decide(chain, result);
+  waits_.explain_levels(application_, workload_, chain, result.note);
   return result;
 }
 

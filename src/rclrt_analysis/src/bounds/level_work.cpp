@@ -25,6 +25,7 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
   const std::size_t n = app.callbacks.size();
   priority = ceiling = std::vector<int>(n);
   is_mixed.resize(n);
+  is_joined_by_dispatch.resize(n);
   if (order == Order::kPriority) {
     priority = app.effective_priorities();
     ceiling = group_levels(app);

@@ -56,6 +56,9 @@ struct Workload {
   bool by_release;  ///< callbacks of one priority run in order of release, one after the other
   /// For each callback, whether others of its priority may preempt it: see mix_levels().
   std::vector<bool> is_mixed;
+  /// For each callback, whether less urgent ones are in its level only because a dispatch after a
+  /// wait takes time: see mix_levels().
+  std::vector<bool> is_joined_by_dispatch;
   std::vector<int> priority;  ///< effective, of each callback
   std::vector<int> ceiling;   ///< the highest in its group; its own without one
   /// ns, without overheads; 0 for callbacks that never run. The time for which a callback waits

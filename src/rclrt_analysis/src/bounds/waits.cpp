@@ -75,6 +75,20 @@ void Waits::name_terms(const model::Application& application, const model::Chain
   std::ranges::stable_sort(why, std::greater{}, &Contribution::total);
 }
 
+void Waits::explain_levels(const model::Application& application, const Workload& workload,
+                           const model::Chain& chain, std::string& note) const {
+  const bool is_joined = std::ranges::all_of(
+      chain.callbacks, [&](std::size_t i) { return workload.is_joined_by_dispatch[i]; });
+  if (!is_joined) {
+    return;
+  }
+  const std::size_t executor = cores_.executor_of.at(chain.callbacks.front());
+  note += (note.empty() ? "" : "; ") + ("'" + application.callbacks[*first_with(executor)].id) +
+          "' waits (waits_ms) and dispatching takes time, so all priorities of executor '" +
+          application.executors[executor].name +
+          "' count as one (docs/explanation/bounds.md#callbacks-that-wait)";
+}
+
 namespace {
 
 /// Returns whether callbacks of the executor share a group.
@@ -156,6 +170,30 @@ void Waits::mix_levels(const model::Application& application, Workload& workload
   }
 }
 
+namespace {
+
+/// Returns, for each priority, the lowest one of its joined level. `by_priority`: the callbacks in
+/// ascending order of their priorities; `reached`: the highest priority that each of them reaches;
+/// `highest`: that of a callback that waits. `all`: there is one level.
+std::map<int, int> joined_levels(const Workload& workload,
+                                 const std::vector<std::size_t>& by_priority,
+                                 const std::vector<int>& reached, int highest, bool all) {
+  std::map<int, int> joined;
+  int lowest = 0;
+  int up_to = 0;  // the highest priority of the current level
+  for (std::size_t place = 0; place < by_priority.size(); ++place) {
+    const std::size_t i = by_priority[place];
+    if (place == 0 || (workload.priority[i] > up_to && !all)) {
+      lowest = up_to = workload.priority[i];
+    }
+    up_to = std::max(up_to, std::min(reached[i], highest));
+    joined[workload.priority[i]] = lowest;
+  }
+  return joined;
+}
+
+}  // namespace
+
 /// While a callback waits, less urgent ones run. They may enter groups of more urgent callbacks,
 /// and publish to these. So all levels from such a callback's own up to the highest one that it
 /// reaches in this way, but none above all that wait, are one level: within it, the order of
@@ -180,18 +218,10 @@ void Workload::mix_levels(const std::vector<std::size_t>& waiting, const std::ve
     }
   }
   std::ranges::sort(by_priority, {}, [this](std::size_t i) { return priority[i]; });
-  std::map<int, int> joined;  // the lowest priority of each one's level
-  int lowest = 0;
-  int up_to = 0;  // the highest priority of the current level
-  for (std::size_t place = 0; place < by_priority.size(); ++place) {
-    const std::size_t i = by_priority[place];
-    if (place == 0 || (priority[i] > up_to && !all)) {
-      lowest = up_to = priority[i];
-    }
-    up_to = std::max(up_to, std::min(reached[i], highest));
-    joined[priority[i]] = lowest;
-  }
+  const auto joined = joined_levels(*this, by_priority, reached, highest, all);
+  const auto without_dispatch = joined_levels(*this, by_priority, reached, highest, false);
   for (const std::size_t i : by_priority) {
+    is_joined_by_dispatch[i] = joined.at(priority[i]) < without_dispatch.at(priority[i]);
     priority[i] = joined.at(priority[i]);
     ceiling[i] = joined.at(ceiling[i]);
   }

@@ -41,6 +41,11 @@ class Waits {
   void name_terms(const model::Application& application, const model::Chain& chain,
                   std::vector<Contribution>& why) const;
 
+  /// Adds to the note of a chain that less urgent callbacks delay it because dispatching takes
+  /// time. `workload`: with its levels joined by mix_levels().
+  void explain_levels(const model::Application& application, const Workload& workload,
+                      const model::Chain& chain, std::string& note) const;
+
   /// Returns the reason why the executor's component has no bounds, although its callbacks wait;
   /// std::nullopt if it may have some, or if none of its callbacks waits. `polls_by_thread`: see
   /// KindBounds.

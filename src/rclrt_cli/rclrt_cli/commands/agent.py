@@ -50,7 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
                 "agent'` on the other host, or --listen ADDRESS:PORT here"
             )
         os.execve(program, [program], environment)
-    address = connections.parse_address(arguments.listen)
+    try:
+        address = connections.parse_address(arguments.listen)
+    except BadInput as error:
+        raise BadInput(f"--listen {error}") from error
     if address is None:
         raise BadInput(f"--listen {arguments.listen}: expected ADDRESS:PORT, such as 10.0.0.2:7400")
     token = read_token(arguments.token_file, os.environ)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rclrt_py.analyses import advice, chains, sensitivity, task_replay, tasks
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, executor_argument
-from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
+from rclrt_py.files.atomic import STANDARD_OUTPUT, check_output, write_output
 from rclrt_py.native import analysis, load_application, model, read_input, read_lines
 from rclrt_py.options import overheads, priorities
 
@@ -116,6 +116,8 @@ def run(arguments: argparse.Namespace) -> int:
                     f"--{option}: has no meaning with --batch; name an app.yaml as FILE instead"
                 )
         return _batch(arguments.batch)
+    if arguments.counter_example is not None:
+        check_output("--counter-example", arguments.counter_example)
     text = read_input(arguments.file)
     answer = _of_tasks if tasks.is_task_set(text) else _of_application
     result, lines, examples = answer(arguments, text)

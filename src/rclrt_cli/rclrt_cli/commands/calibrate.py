@@ -8,11 +8,11 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rclrt_py.agents.connections import agent_argument, check_agents
+from rclrt_py.agents.connections import Agent, agent_argument, check_agents
 from rclrt_py.agents.token import VARIABLE
 from rclrt_py.arguments import seconds_argument
 from rclrt_py.bounds.machine import HOPS
@@ -49,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help="write what was measured to this file, as JSON",
+        help="write what was measured to this file, as JSON; with several --peer a file for each, "
+        "with _HOST before its ending",
     )
     parser.add_argument(
         "--seconds",
@@ -81,8 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--peer",
         metavar="HOST=WHERE",
         type=agent_argument,
+        action="append",
+        default=[],
         help="measure the link to another host instead: its rate, what a message costs besides, "
-        "and losses, as an entry of `links` in an app.yaml; WHERE as in rclrt run --agent",
+        "and losses, as an entry of `links` in an app.yaml; WHERE as in rclrt run --agent; may be "
+        "repeated, and the links are measured one after the other",
     )
     parser.add_argument(
         "--token-file",
@@ -93,8 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.peer is not None:
-        return _run_link(arguments)
+    if arguments.peer:
+        return _run_links(arguments)
     if arguments.token_file is not None:
         raise BadInput("--token-file: is the token of an agent; expected --peer HOST=WHERE, too")
     executors = parse_executors(arguments.executors)
@@ -125,40 +129,65 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _run_link(arguments: argparse.Namespace) -> int:
-    """Measures the link to another host."""
+def _run_links(arguments: argparse.Namespace) -> int:
+    """Measures the links to other hosts, one after the other."""
+    peers: list[Agent] = arguments.peer
     _check_link(arguments)
-    here = own_name(arguments.peer.host)
-    check_peer(arguments.peer, here)
-    token = check_agents([arguments.peer], arguments.token_file, "--peer", "rclrt calibrate")
+    outputs = _outputs(arguments.output, peers)
+    for peer in peers:
+        check_peer(peer)
+    token = check_agents(peers, arguments.token_file, "--peer", "rclrt calibrate")
     program = find_runner(os.environ)
+    documents: list[dict[str, Any]] = []
+    progress = Progress(sys.stderr, len(peers) * (FIRST_SECONDS + arguments.seconds))
+    here = own_name([peer.host for peer in peers])
     with StopSignals() as stop, tempfile.TemporaryDirectory(prefix="rclrt-calibrate-") as name:
-        calibration = LinkCalibration(
-            program=program,
-            directory=Path(name),
-            agent=arguments.peer,
-            token=token,
-            seconds=arguments.seconds,
-            stop=stop,
-            progress=Progress(sys.stderr, FIRST_SECONDS + arguments.seconds),
-            here=here,
-        )
-        if not calibration.measure():
-            print("rclrt: stopped before the end; nothing was written", file=sys.stderr)
-            return stop.exit_code
-    document = calibration.to_json()
-    for line in link.lines(document):
-        print(line)
-    if arguments.output:
-        write_atomically(arguments.output, json.dumps(document, indent=1) + "\n")
-        print(f"\n{arguments.output}")
-    return EXIT_OK if document["link"] else EXIT_NO
+        try:
+            for peer in peers:
+                directory = Path(name) / peer.host
+                directory.mkdir()
+                calibration = LinkCalibration(
+                    program=program,
+                    directory=directory,
+                    agent=peer,
+                    token=token,
+                    seconds=arguments.seconds,
+                    stop=stop,
+                    progress=progress,
+                    here=here,
+                    name="link" if len(peers) == 1 else f"link_{peer.host}",
+                )
+                if not calibration.measure():
+                    print("rclrt: stopped before the end; nothing was written", file=sys.stderr)
+                    return stop.exit_code
+                documents.append(calibration.to_json())
+                for line in link.measured_lines(documents[-1]):
+                    print(line)
+        finally:
+            for line in link.entry_lines(documents):
+                print(line)
+    for output, document in zip(outputs, documents, strict=False):
+        write_atomically(output, json.dumps(document, indent=1) + "\n")
+        print(f"\n{output}")
+    return EXIT_OK if all(each["link"] for each in documents) else EXIT_NO
+
+
+def _outputs(stated: Path | None, peers: Sequence[Agent]) -> list[Path]:
+    """Returns the file of each link. Empty: none is to be written. Throws BadInput if one cannot be
+    written."""
+    if stated is None:
+        return []
+    outputs = [stated]
+    if len(peers) > 1:
+        check_file("-o", stated)  # it may be a directory
+        outputs = [stated.with_name(f"{stated.stem}_{peer.host}{stated.suffix}") for peer in peers]
+    for output in outputs:
+        check_file("-o", output)
+    return outputs
 
 
 def _check_link(arguments: argparse.Namespace) -> None:
     """Rejects options that cannot be used for a link."""
-    if arguments.output:
-        check_file("-o", arguments.output)
     for option, value, default in (
         ("--executors", arguments.executors, ",".join(EXECUTORS)),
         ("--cpu", arguments.cpu, None),

@@ -5,6 +5,7 @@ callback_isolated_executor."""
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -17,11 +18,13 @@ from rclrt_py.robots.cie import read_cie
 from rclrt_py.robots.first_file import first_file
 from rclrt_py.robots.from_cie import robot_from_cie
 from rclrt_py.robots.graph import read_graph
-from rclrt_py.robots.threads import FoundProcess, read_process, ros_processes
+from rclrt_py.robots.threads import FoundProcess, read_process, ros_processes, variable_of
 
 HELP = "make the first robot.yaml of a robot"
 LISTENS_S = 3.0
 HIGHEST_PID = 4_194_304
+ROS_VARIABLES = (("ROS_DOMAIN_ID", "0"), ("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp"))
+"""Variables with which processes must agree to find each other, and their defaults."""
 PROCESS_NAME = re.compile(r"(?!.*__)[A-Za-z_][A-Za-z0-9_]{0,254}", re.ASCII)
 
 
@@ -93,11 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _init(arguments: argparse.Namespace) -> int:
     pids, hidden = (arguments.pid, 0) if arguments.pid else ros_processes()
     if hidden:
-        print(
-            f"rclrt: {hidden} processes of other users cannot be examined; run this as the robot's "
-            "user, or as root",
-            file=sys.stderr,
-        )
+        print(f"rclrt: {hidden_text(hidden)}", file=sys.stderr)
     if not pids:
         print(
             "rclrt: no process on this host has loaded ROS 2; start the robot first, or name a "
@@ -110,6 +109,8 @@ def _init(arguments: argparse.Namespace) -> int:
     _write_new(arguments.out, first_file(processes, graph))
     if graph.problem:
         print(f"rclrt: the ROS graph was not read: {graph.problem}", file=sys.stderr)
+    elif not graph.nodes:
+        print(f"rclrt: no node was found\n  fix: {_fix_without_nodes(processes)}", file=sys.stderr)
     if arguments.out != STANDARD_OUTPUT:
         threads = sum(len(each.threads) for each in processes)
         print(
@@ -117,6 +118,32 @@ def _init(arguments: argparse.Namespace) -> int:
             f"nodes: {len(graph.nodes)}"
         )
     return EXIT_OK
+
+
+def hidden_text(processes: int) -> str:
+    """Returns that so many processes cannot be examined, with the fix."""
+    found = f"{processes} processes of other users"
+    if processes == 1:
+        found = "1 process of another user"
+    return f"{found} cannot be examined; run this as the robot's user, or as root"
+
+
+def _fix_without_nodes(processes: list[FoundProcess]) -> str:
+    """Returns what to change so that nodes of these processes are found."""
+    for variable, default in ROS_VARIABLES:
+        own = os.environ.get(variable) or default
+        for process in processes:
+            stated = variable_of(process.pid, variable)
+            if stated is not None and (stated or default) != own:
+                theirs = stated or default
+                return (
+                    f"{variable}={theirs} rclrt robot init ...: process {process.pid} "
+                    f"({process.program}) has it, and this command has {own}"
+                )
+    return (
+        "a longer --seconds; the nodes are in ROS_DOMAIN_ID="
+        f"{os.environ.get('ROS_DOMAIN_ID') or '0'}, or the processes have none yet"
+    )
 
 
 def _read_processes(named: list[int], pids: list[int]) -> list[FoundProcess]:

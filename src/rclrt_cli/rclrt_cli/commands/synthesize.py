@@ -12,7 +12,7 @@ from rclrt_py.analyses.node_priorities import events_of, node_priorities
 from rclrt_py.analyses.synthesis import EVALUATIONS, SOURCES, of_bounds, overlay, synthesize
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import ASSIGNABLE
-from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
+from rclrt_py.files.atomic import STANDARD_OUTPUT, check_output, write_output
 from rclrt_py.native import load_application
 from rclrt_py.options import overheads
 
@@ -71,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput(
             "-o - and --json: both write to the standard output; leave out one of the two"
         )
+    if arguments.out is not None:
+        check_output("-o", arguments.out)
     application = load_application(arguments.app)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     synthesis = synthesize(

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rclrt_py.calibration.link_calibration import entry_yaml
+from rclrt_py.calibration.link_calibration import entries_yaml
 from rclrt_py.terminal.table import fitted_lines
 
 WIDTH = 100
@@ -25,8 +25,8 @@ ASSUMED = (
 )
 
 
-def lines(document: dict[str, Any]) -> Iterator[str]:
-    """Yields the tables of both directions, what was found, and the entry for an app.yaml."""
+def measured_lines(document: dict[str, Any]) -> Iterator[str]:
+    """Yields the tables of both directions of a link, and what was found."""
     for way in document["directions"]:
         yield f"{way['from']} to {way['to']}"
         rows = [_cells(size) for size in way["sizes"]]
@@ -43,12 +43,23 @@ def lines(document: dict[str, Any]) -> Iterator[str]:
     if not document["realtime"]:
         yield "Not real-time: with SCHED_FIFO the longer times would be shorter."
     yield ""
-    if document["link"] is None:
-        yield "Larger messages took no longer, so the rate is not known, and there is no entry."
+
+
+def entry_lines(documents: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yields the entries of all measured links for an app.yaml."""
+    for document in documents:
+        if document["link"] is None:
+            way = document["directions"][0]
+            yield (
+                f"{way['from']} to {way['to']}: larger messages took no longer, so the rate is not "
+                "known, and there is no entry."
+            )
+    entries = [each["link"] for each in documents if each["link"] is not None]
+    if not entries:
         return
     yield "In the app.yaml:"
     yield ""
-    yield from entry_yaml(document["link"])
+    yield from entries_yaml(entries)
     yield ""
     yield from textwrap.wrap(NO_BOUND, WIDTH)
 

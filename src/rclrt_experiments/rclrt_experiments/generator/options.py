@@ -8,14 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from rclrt_py.errors import BadInput
-from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.files.json_reader import JsonValue, read_text
 
 from rclrt_experiments.generator.rules import PRESETS, Rules, read_rules
 from rclrt_experiments.generator.workloads import STATISTICS, read_workloads
 
 
 def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rules", metavar="RULES", type=Path, nargs="?", help="a JSON file of rules")
+    parser.add_argument(
+        "rules",
+        metavar="RULES",
+        type=Path,
+        nargs="?",
+        help="a JSON file of rules for the generated applications; default: the bundled rules",
+    )
     parser.add_argument("--preset", choices=sorted(PRESETS), help="start from these bundled rules")
     parser.add_argument(
         "--rules-data",
@@ -62,10 +68,23 @@ def rules_of(arguments: argparse.Namespace) -> Rules:
     """Returns the rules of these options. Throws BadInput with the place."""
     rules = PRESETS[arguments.preset or "default"]
     if arguments.rules is not None:
-        rules = read_rules(JsonValue.load(arguments.rules), rules)
+        rules = read_rules(_document_of(arguments.rules), rules)
     if arguments.rules_data is not None:
         rules = read_rules(JsonValue.parse(arguments.rules_data, Path("--rules-data")), rules)
     return rules if arguments.seed is None else replace(rules, random_seed=arguments.seed)
+
+
+def _document_of(file: Path) -> JsonValue:
+    """Reads a file of rules. Throws BadInput if it is none, such as an application."""
+    text = read_text(file)
+    try:
+        return JsonValue.parse(text, file)
+    except BadInput as error:
+        raise BadInput(
+            f"{error}\n  RULES states how applications are generated, as JSON, such as "
+            '{"chain_count": 3}; leave it out for the bundled rules. An app.yaml is for rclrt '
+            "analyze"
+        ) from error
 
 
 def _seed_argument(text: str) -> int:

@@ -23,7 +23,8 @@ CONNECT_S = 10.0
 _PATIENCE_S = 5.0
 _AGAIN_S = 0.2
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_ADDRESS = re.compile(r"(?P<host>[^\s:]+|\[[0-9A-Fa-f:.%a-z]+\]):(?P<port>[0-9]{1,5})")
+_ADDRESS = re.compile(r"(?P<host>[^\s:]+|\[[0-9A-Fa-f:.%a-z]+\]):(?P<port>[0-9]+)")
+_LAST_PORT = 65_535
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,15 @@ class Agent:
 
 
 def parse_address(text: str) -> tuple[str, int] | None:
-    """Returns the address and port of a text such as 10.0.0.2:7400 or [fe80::1]:7400."""
+    """Returns the address and port of a text such as 10.0.0.2:7400 or [fe80::1]:7400. None: the
+    text has another form. Throws BadInput if the port is out of range."""
     found = _ADDRESS.fullmatch(text)
-    if found is None or not 1 <= int(found["port"]) <= 65_535:
+    if found is None:
         return None
-    return found["host"].strip("[]"), int(found["port"])
+    port = found["port"].lstrip("0")
+    if not 0 < len(port) <= len(str(_LAST_PORT)) or int(port) > _LAST_PORT:
+        raise BadInput(f"{text}: the port is {found['port'][:20]}; expected 1 to {_LAST_PORT}")
+    return found["host"].strip("[]"), int(port)
 
 
 def agent_argument(text: str) -> Agent:
@@ -53,7 +58,11 @@ def agent_argument(text: str) -> Agent:
             f"'{text}' is no agent; expected HOST=ADDRESS:PORT or "
             "HOST='ssh USER@MACHINE rclrt agent'"
         )
-    if address := parse_address(place):
+    try:
+        address = parse_address(place)
+    except BadInput as error:
+        raise argparse.ArgumentTypeError(f"{host}={error}") from error
+    if address is not None:
         return Agent(host, address)
     try:
         command = tuple(shlex.split(place))

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
 from pathlib import Path
 
 from rclrt_py.bench.rows import BARE, Benchmark, Row
 from rclrt_py.executors import BASELINE
 from rclrt_py.files.atomic import write_atomically
-from rclrt_py.pages.scale import COLOURS, LogScale
-from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from rclrt_py.pages.scale import LogScale
+from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, dashed, line, picture, text
 
 BURNER, GROWTH = "executors_burner.svg", "executors_growth.svg"
 MARGIN, ROW = 16, 30
@@ -23,10 +24,35 @@ def write_plots(benchmark: Benchmark, directory: Path) -> None:
             write_atomically(directory / name, made)
 
 
-def colour(benchmark: Benchmark, executor: str) -> str:
+@dataclass(frozen=True)
+class Look:
+    """How a picture shows an executor."""
+
+    paint: str
+    dash: str = ""
+    """The dashes of its line, as in stroke-dasharray. Empty: a continuous line."""
+    mark: str = "M -3 0 a 3 3 0 1 0 6 0 a 3 3 0 1 0 -6 0 z"
+    """The path of the mark of a value, around the origin."""
+
+
+# Okabe and Ito's colours without yellow and black: readers with any colour vision tell them apart
+# on white. Executors of one colour have other dashes and other marks.
+PAINTS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+DASHES = ("", "7 5", "1 5")
+MARKS = (
+    Look.mark,
+    "M -3 -3 h 6 v 6 h -6 z",
+    "M 0 -4.5 l 4.5 4.5 l -4.5 4.5 l -4.5 -4.5 z",
+    "M 0 -4 l 4 7 h -8 z",
+)
+
+
+def look(benchmark: Benchmark, executor: str) -> Look:
     if executor == BARE:
-        return FAINT
-    return COLOURS[benchmark.executors.index(executor) % len(COLOURS)]
+        return Look(FAINT)
+    index = benchmark.executors.index(executor)
+    dash = DASHES[index // len(PAINTS) % len(DASHES)]
+    return Look(PAINTS[index % len(PAINTS)], dash, MARKS[index % len(MARKS)])
 
 
 def burner(benchmark: Benchmark) -> str:
@@ -48,7 +74,9 @@ def burner(benchmark: Benchmark) -> str:
             parts.append(line(scale(tick), top, scale(tick), bottom, GRID))
             parts.append(text(scale(tick), bottom + 16, _time(tick), FAINT, "middle"))
         for index, row in enumerate(panel):
-            parts += _range(scale, row, top + ROW * (index + 0.5), colour(benchmark, row.executor))
+            parts += _range(
+                scale, row, top + ROW * (index + 0.5), look(benchmark, row.executor).paint
+            )
             parts.append(text(left - 12, top + ROW * (index + 0.5) + 4, row.executor, INK, "end"))
             lost = f"{row.lost} of {row.n + row.lost} lost" if row.lost else "none lost"
             parts.append(
@@ -86,8 +114,8 @@ def growth(benchmark: Benchmark) -> str:
     ]
     if not rows:
         return ""
-    legend, below = _legend(benchmark, 46.0)
-    top, bottom, gap = below + 40, below + 320, 56.0
+    legend, below = _legend(benchmark, {row.executor for row in rows}, 46.0)
+    top, bottom, gap = below + 40, below + 440, 56.0
     width = (WIDTH - 2 * MARGIN - 3 * gap - 12) / 3
     y = LogScale.around([row.p50 for row in rows if row.p50], bottom, top)
     parts = [text(MARGIN, 24, "Median latency by number of entities, one CPU", bold=True, size=15)]
@@ -100,16 +128,18 @@ def growth(benchmark: Benchmark) -> str:
     return picture(parts, bottom + 44)
 
 
-def _legend(benchmark: Benchmark, y: float) -> tuple[list[str], float]:
-    """Returns the executors with their colours, in lines from `y` on, and the last line's place."""
+def _legend(benchmark: Benchmark, drawn: Set[str], y: float) -> tuple[list[str], float]:
+    """Returns the drawn executors with their marks, from line `y` on, and the last line."""
     parts: list[str] = []
     x = float(MARGIN)
-    for executor in benchmark.executors:
-        width = 24 + 7.2 * len(executor)
+    for executor in filter(drawn.__contains__, benchmark.executors):
+        width = 36 + 7.2 * len(executor)
         if x + width > WIDTH - MARGIN:
             x, y = float(MARGIN), y + 20
-        parts.append(line(x, y, x + 18, y, colour(benchmark, executor), 3))
-        parts.append(text(x + 24, y + 4, executor))
+        shown = look(benchmark, executor)
+        parts.append(line(x, y, x + 30, y, shown.paint, _stroke(executor), dash=shown.dash))
+        parts.append(_mark(x + 15, y, shown))
+        parts.append(text(x + 36, y + 4, executor))
         x += width + 20
     return parts, y
 
@@ -137,12 +167,22 @@ def _growth_panel(
             for row in rows
             if row.executor == executor and row.p50
         ]
-        paint = colour(benchmark, executor)
+        shown = look(benchmark, executor)
         path = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
-        stroke = 5 if executor == BASELINE else 2  # visible under the line of its pair
-        yield f'<polyline points="{path}" fill="none" stroke="{paint}" stroke-width="{stroke}"/>'
+        yield (
+            f'<polyline points="{path}" fill="none" stroke="{shown.paint}" '
+            f'stroke-width="{_stroke(executor)}"{dashed(shown.dash)}/>'
+        )
         for px, py in points:
-            yield f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{paint}"/>'
+            yield _mark(px, py, shown)
+
+
+def _stroke(executor: str) -> int:
+    return 5 if executor == BASELINE else 2  # visible under the line of its pair
+
+
+def _mark(x: float, y: float, shown: Look) -> str:
+    return f'<path transform="translate({x:.1f} {y:.1f})" d="{shown.mark}" fill="{shown.paint}"/>'
 
 
 def _range(scale: LogScale, row: Row, y: float, paint: str) -> Iterator[str]:

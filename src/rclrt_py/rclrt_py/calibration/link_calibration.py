@@ -8,7 +8,7 @@ import math
 import os
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ from rclrt_py.calibration.link_application import (
     Cycle,
     over_link,
     receiver,
-    sender,
 )
+from rclrt_py.calibration.link_counts import message_counts
 from rclrt_py.calibration.link_fit import LinkFit, SizeDelays, fitted
 from rclrt_py.errors import BadInput, RunFailed
 from rclrt_py.processes.runner import KEEP_ALL, run_child, runner_command
@@ -43,12 +43,14 @@ _LINE_KBIT = 1_000_000
 """Rate of a line behind a shaper, if it is too high to be measured: Gigabit Ethernet."""
 
 
-def own_name(peer: str) -> str:
-    """Returns a name of this host that an app.yaml permits, and that is not the other one's."""
+def own_name(peers: Collection[str]) -> str:
+    """Returns a name of this host that an app.yaml permits, and that is none of the other ones."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname()).strip("_")[:40]
     if not name or name[0].isdigit():
         name = f"host_{name}".rstrip("_")
-    return name if name != peer else f"{name}_here"
+    while name in peers:
+        name += "_here"
+    return name
 
 
 @dataclass
@@ -63,6 +65,8 @@ class LinkCalibration:
     stop: StopSignals
     progress: Progress
     here: str
+    name: str = "link"
+    """The name of the entry of `links`."""
     delays: dict[str, list[SizeDelays]] = field(default_factory=dict)
     clock: str = ""
     started: str = ""
@@ -92,16 +96,13 @@ class LinkCalibration:
 
     def _take(self, run: Run) -> None:
         hops = _hops(run, SIZES)
-        counts: dict[str, int] = {}
-        for row in run.instance_rows():
-            if row.outcome == "ran":
-                counts[row.callback] = counts.get(row.callback, 0) + 1
+        counts = message_counts(run.instance_rows(), round(run.results.duration_s * 1e9))
         for direction in DIRECTIONS:
             self.delays[direction] = [
                 SizeDelays(
                     bytes=size,
-                    sent=counts.get(sender(direction, size), 0),
-                    received=counts.get(receiver(direction, size), 0),
+                    sent=counts[direction, size].sent,
+                    received=counts[direction, size].received,
                     best=hops[direction, size].best,
                     p50=hops[direction, size].p50,
                     p99=hops[direction, size].p99,
@@ -114,7 +115,7 @@ class LinkCalibration:
         self.context = run.results.context
 
     def _run(self, name: str, cycle: Cycle, seconds: float) -> Run | None:
-        self.progress.step(name, seconds)
+        self.progress.step(f"{self.agent.host}, {name}", seconds)
         path, out = self.directory / "link.yaml", self.directory / name.replace(" ", "_")
         path.write_text(json.dumps(over_link(self.here, self.agent.host, cycle)), encoding="utf-8")
         tick = self.progress.tick if self.progress.live else None
@@ -168,7 +169,7 @@ class LinkCalibration:
                     DIRECTIONS, (names, names[::-1]), strict=True
                 )
             ],
-            "link": link_entry(names, list(fits.values())),
+            "link": link_entry(names, list(fits.values()), self.name),
         }
 
 
@@ -198,14 +199,16 @@ def _hops(run: Run, sizes: Sequence[int]) -> dict[tuple[str, int], _Hop]:
     return found
 
 
-def link_entry(between: tuple[str, str], fits: Sequence[LinkFit]) -> dict[str, Any] | None:
+def link_entry(
+    between: tuple[str, str], fits: Sequence[LinkFit], name: str = "link"
+) -> dict[str, Any] | None:
     """Returns the entry of `links` in an app.yaml with what was measured: both directions have the
     lower rate and burst, and the longer times. None: no rate could be measured."""
     rates = [fit.rate_kbit for fit in fits if fit.rate_kbit is not None]
     if not rates:
         return None
     rate = min(_HIGHEST_KBIT, max(1, math.floor(min(rates))))
-    entry: dict[str, Any] = {"name": "link", "between": list(between), "rate_kbit": rate}
+    entry: dict[str, Any] = {"name": name, "between": list(between), "rate_kbit": rate}
     if any(fit.burst_bytes is not None for fit in fits):
         lines = [fit.line_kbit for fit in fits if fit.line_kbit is not None]
         bursts = [fit.burst_bytes for fit in fits if fit.burst_bytes is not None]
@@ -220,9 +223,14 @@ def link_entry(between: tuple[str, str], fits: Sequence[LinkFit]) -> dict[str, A
     return entry
 
 
-def entry_yaml(entry: dict[str, Any]) -> Iterator[str]:
-    """Yields the lines of the entry in an app.yaml."""
+def entries_yaml(entries: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yields the lines of the entries in an app.yaml."""
     yield "links:"
+    for entry in entries:
+        yield from _entry_yaml(entry)
+
+
+def _entry_yaml(entry: dict[str, Any]) -> Iterator[str]:
     mark = "-"
     for key, value in entry.items():
         if isinstance(value, dict):
@@ -235,11 +243,10 @@ def entry_yaml(entry: dict[str, Any]) -> Iterator[str]:
         mark = " "
 
 
-def check_peer(agent: Agent, here: str) -> None:
+def check_peer(agent: Agent) -> None:
     """Throws BadInput if the name of the other host cannot be one of an app.yaml."""
     if not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*_?", agent.host):
         raise BadInput(
             f"--peer {agent.host}=...: expected a name of letters, digits and single '_' that does "
             "not begin with a digit"
         )
-    assert here != agent.host

@@ -87,6 +87,12 @@ def write_new(path: Path, content: str) -> None:
 STANDARD_OUTPUT = Path("-")
 
 
+def check_output(option: str, path: Path) -> None:
+    """Rejects what write_output() cannot write, before a command spends minutes on the content."""
+    if path != STANDARD_OUTPUT and (path.is_file() or path.is_dir() or not path.exists()):
+        check_file(option, path)
+
+
 def write_output(path: Path, content: str) -> None:
     """Writes the file of `-o FILE`, complete or not at all; `-` is the standard output."""
     if path == STANDARD_OUTPUT:

@@ -13,12 +13,25 @@ WIDTH = 900
 
 
 def line(
-    x1: float, y1: float, x2: float, y2: float, paint: str, width: float = 1, opacity: float = 1
+    x1: float,
+    y1: float,
+    x2: float,
+    y2: float,
+    paint: str,
+    width: float = 1,
+    opacity: float = 1,
+    dash: str = "",
 ) -> str:
     return (
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{paint}" '
-        f'stroke-width="{width:g}" stroke-opacity="{opacity:g}" stroke-linecap="round"/>'
+        f'stroke-width="{width:g}" stroke-opacity="{opacity:g}" stroke-linecap="round"'
+        f"{dashed(dash)}/>"
     )
+
+
+def dashed(dash: str) -> str:
+    """Returns the attribute for a line of these dashes and gaps; empty for a continuous line."""
+    return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def text(

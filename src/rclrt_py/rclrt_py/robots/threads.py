@@ -90,6 +90,17 @@ def read_process(pid: int) -> FoundProcess | None:
     return FoundProcess(pid, tuple(each for each in command.split("\0") if each), threads)
 
 
+def variable_of(pid: int, name: str) -> str | None:
+    """Returns an environment variable that the process was started with; "" if it was not set.
+    None: the process has ended, or belongs to another user."""
+    try:
+        entries = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    mark = os.fsencode(name) + b"="
+    return next((os.fsdecode(each[len(mark) :]) for each in entries if each.startswith(mark)), "")
+
+
 def _threads(tasks: Path) -> Iterator[FoundThread]:
     for tid in sorted(int(each.name) for each in tasks.iterdir()):
         with suppress(OSError):  # it has ended

@@ -25,9 +25,9 @@ class HopResult:
     time: Summary
     """Time from publication until the executor knew of the message."""
     error_ms: float = 0.0
+    """The times are wrong by at most this, in either direction: between hosts."""
     early: int = 0
     """Messages between hosts that came out as received before they were sent: counted as 0 ms."""
-    """The times are wrong by at most this, in either direction: between hosts."""
 
     @classmethod
     def read(cls, json: JsonValue) -> HopResult:

@@ -88,7 +88,7 @@ struct ChainBound {
   std::vector<Contribution> why;
   Ticks waited{};    ///< time between the timer's release and the busy period's
                      ///< start that the bound does not count
-  std::string note;  ///< why there is no bound, or no verdict
+  std::string note;  ///< why there is no bound, or no verdict, or why the bound is long
   /// `reaction`: the longest time from a change of the input right after a release of the chain's
   /// timer to the end of the instance that reads it. `data_age`: the greatest age of data that an
   /// instance has read, at the end of the next instance, which replaces the result. Both are the
