@@ -26,7 +26,7 @@ constexpr std::array kExecutors{ExecutorKind::kPreemptive, ExecutorKind::kProduc
 void expect_monotone(
     const std::function<void(RandomApplication&, model::Application&, Overheads&)>& more) {
   std::size_t grown = 0;
-  for (std::uint64_t seed = 1; seed <= test::trials(60); ++seed) {
+  for (const std::uint64_t seed : test::seeds(test::trials(60))) {
     for (const ExecutorKind executor : kExecutors) {
       RandomApplication random(seed);
       model::Application application = random.make();
