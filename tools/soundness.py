@@ -179,6 +179,7 @@ class Runner:
                 os.environ | {name: str(value) for name, value in settings.items()},
                 file_actions=[(os.POSIX_SPAWN_DUP2, file.fileno(), 1),
                               (os.POSIX_SPAWN_DUP2, file.fileno(), 2)],
+                setpgroup=0,  # Ctrl-C in a terminal reaches this process only
             )  # fmt: skip
             self._running.add(process)
         _, status, used = os.wait4(process, 0)
@@ -226,7 +227,9 @@ class Report:
             print(f"  seeds from {each.first}: see {self._kept.directory / name}", flush=True)
 
 
-def run(programs: Mapping[str, Path], slices: Sequence[Slice], kept: Kept, jobs: int) -> bool | None:
+def run(
+    programs: Mapping[str, Path], slices: Sequence[Slice], kept: Kept, jobs: int
+) -> bool | None:
     """Runs the slices without a result. Returns whether all tests passed; None: it was stopped."""
     started = time.monotonic()
     report = Report(slices, kept)

@@ -91,12 +91,13 @@ TEST(Monotone, ChainBoundsInOverheadsAndHops) {
 }
 
 TEST(Monotone, ResponsesOfTasksInExecutionTimeJitterAndBlocking) {
-  std::mt19937_64 random(7);
+  std::mt19937_64 random;
   const auto between = [&](Ticks low, Ticks high) {
     return std::uniform_int_distribution<Ticks>(low, high)(random);
   };
   std::size_t grown = 0;
-  for (std::uint64_t trial = 0; trial < test::trials(1000); ++trial) {
+  for (const std::uint64_t trial : test::seeds(test::trials(1000))) {
+    random.seed(trial);
     for (const Policy policy : {Policy::kFpPreemptive, Policy::kFpNonpreemptive, Policy::kEdf,
                                 Policy::kEdfNonpreemptive}) {
       std::vector<Task> tasks(static_cast<std::size_t>(between(2, 5)));

@@ -18,7 +18,10 @@ ROOT = PACKAGE.parent.parent
 # Lists two tests. Each run appends its test and seeds to a file. Even.Holds fails from BROKEN on.
 PROGRAM = """#!/bin/sh
 case "$1" in
-  --gtest_list_tests) printf 'Even.\\n  Holds\\nOdd/Kinds.\\n  Holds/0  # GetParam() = 1\\n'; exit ;;
+  --gtest_list_tests)
+    printf 'Even.\\n  Holds\\nOdd/Kinds.\\n  Holds/0  # GetParam() = 1\\n'
+    exit
+    ;;
 esac
 test=${1#--gtest_filter=}
 echo "$test $RCLRT_SOUNDNESS_FIRST $RCLRT_SOUNDNESS_TRIALS" >>"$RUNS"
@@ -35,7 +38,8 @@ echo '[  PASSED  ] 1 test.'
 def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module, with one program of its own instead of those of the build."""
     spec = importlib.util.spec_from_file_location("soundness", ROOT / "tools/soundness.py")
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "soundness", module)  # its dataclasses look it up
     spec.loader.exec_module(module)
@@ -47,8 +51,14 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "PROGRAMS", {"fake_tests": "*"})
     settings = {
-        **{"RCLRT_DISTRO": "some", "RCLRT_PRESET": "dev", "TRIALS": "1200", "FIRST": "1"},
-        **{"JOBS": "2", "RUNS": str(tmp_path / "runs"), "BROKEN": "100000", "TESTS": ""},
+        "RCLRT_DISTRO": "some",
+        "RCLRT_PRESET": "dev",
+        "TRIALS": "1200",
+        "FIRST": "1",
+        "JOBS": "2",
+        "TESTS": "",
+        "RUNS": str(tmp_path / "runs"),
+        "BROKEN": "100000",
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
@@ -117,15 +127,13 @@ def test_a_failure_names_its_seeds_and_runs_again(
     assert runs(tmp_path) == ["Even.Holds 1001 200", "Even.Holds 501 500"]
 
 
-def test_wrong_settings_name_what_is_expected(
-    tool: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_settings_name_what_is_expected(tool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIALS", "many")
     with pytest.raises(tool.SettingsError, match="TRIALS=many, expected a number from 1"):
         tool.main()
     monkeypatch.setenv("TRIALS", "1")
     monkeypatch.setattr(tool, "PROGRAMS", {"no_tests": "*"})
-    with pytest.raises(tool.SettingsError, match="no_tests is not built.\nfix: make build"):
+    with pytest.raises(tool.SettingsError, match=r"no_tests is not built.\nfix: make build"):
         tool.main()
 
 
