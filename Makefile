@@ -19,10 +19,15 @@ DEMO_OUT ?= demo-out
 
 SOAK_SECONDS ?= 600
 
+TRIALS ?= 10000
+FIRST ?= 1
+TESTS ?=
+JOBS ?=
+
 LOAD ?=
 REPEAT ?= 1
 
-.PHONY: help setup build test test-loaded test-rclcpp soak safety lint docs format demo wheel clean distclean
+.PHONY: help setup build test test-loaded test-rclcpp soak soundness safety lint docs format demo wheel clean distclean
 
 help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
@@ -30,6 +35,7 @@ help:
 	@echo "make test-loaded    every test on a busy machine, LOAD=busy|disturber (both), REPEAT=1"
 	@echo "make test-rclcpp    rclrt_rclcpp, rclrt_robot and the exercises on them, on the rclcpp that is sourced or in UNDERLAY=<install folder>"
 	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan, PACKAGES=rclrt_rclcpp, rclrt_clock, rclrt_robot"
+	@echo "make soundness the tests that attack the bounds with random applications, TRIALS=10000 each; continues after an interruption"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
 	@echo "make docs      the documentation as a site, with search, offline: build/docs/html/index.html"
 	@echo "make wheel     a Python wheel of what needs no ROS: model, analysis, simulator, reports; into dist/"
@@ -64,6 +70,11 @@ soak: export PACKAGES := $(or $(PACKAGES),rclrt)
 soak:
 	@$(MAKE) build
 	@tools/soak $(SOAK_SECONDS)
+
+soundness: export PACKAGES := rclrt_analysis
+soundness:
+	@$(MAKE) build
+	@TRIALS='$(TRIALS)' FIRST='$(FIRST)' TESTS='$(TESTS)' JOBS='$(JOBS)' tools/soundness
 
 safety: setup
 	@tools/safety

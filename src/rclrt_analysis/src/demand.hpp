@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "load.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis::detail {
@@ -134,6 +135,26 @@ class Demand {
     return total;
   }
 
+  /// Returns whether the work released by any time t is at least t, because the load is 1 or more:
+  /// then no t is `constant` plus that work, if `constant` is positive. Counts only jobs with one
+  /// limit, and no jobs that begin later than at time 0.
+  bool fills_all_time() const {
+    Load load;
+    for (std::size_t k = 0; k < wcet_.size(); ++k) {
+      if (jitter_[k] >= 0) {
+        load.add(wcet_[k], period_[k]);
+      }
+    }
+    for (const LimitedJobs& each : limited_) {
+      for (const LimitedJobs::Release& release : each.releases) {
+        if (each.also.empty() && release.jitter >= 0) {
+          load.add(product(release.count, each.wcet), release.period);
+        }
+      }
+    }
+    return load.compare_with_one() >= 0;
+  }
+
   void rewind() {
     work_ = 0;
     for (std::size_t k = 0; k < wcet_.size(); ++k) {
@@ -208,11 +229,16 @@ std::optional<Ticks> fixed_point(Ticks start, std::size_t steps, Budget& budget,
   }
 }
 
-/// Returns the least fixed point of w = constant + demand(w).
+/// Returns the least fixed point of w = constant + demand(w). If many steps have found none, a load
+/// of 1 may be the reason: the steps would go on until the budget ends.
 inline std::optional<Ticks> fixed_point(Ticks constant, Ticks start, Demand& demand,
                                         Budget& budget) {
-  return fixed_point(start, demand.size(), budget,
-                     [&](Ticks w) { return sum(constant, demand.at(w)); });
+  constexpr std::uint32_t kManySteps = 10'000;
+  std::uint32_t steps = 0;
+  return fixed_point(start, demand.size(), budget, [&](Ticks w) {
+    const bool never_ends = ++steps == kManySteps && constant > 0 && demand.fills_all_time();
+    return never_ends ? kHorizon : sum(constant, demand.at(w));
+  });
 }
 
 }  // namespace rclrt::analysis::detail

@@ -184,7 +184,7 @@ TEST_P(ChainsBackAndForth, NeverTakeLongerThanTheirBounds) {
   test::Tightness tightness;
   const std::uint64_t applications = test::trials(8);
   std::size_t chains = 0;
-  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomBackAndForth random(seed);
     model::Application application = random.back_and_forth();
     Overheads overheads;

@@ -182,7 +182,7 @@ TEST(BoundPriorities, FindsPrioritiesWheneverThereAreAny) {
   int possible = 0;
   int impossible = 0;
   int not_by_others = 0;
-  for (std::uint64_t seed = 1; seed <= test::trials(200); ++seed) {
+  for (const std::uint64_t seed : test::seeds(test::trials(200))) {
     constexpr std::array kKinds{ExecutorKind::kPreemptive, ExecutorKind::kThreadDispatch,
                                 ExecutorKind::kPicas};
     const ExecutorKind kind = kKinds.at(seed % kKinds.size());
@@ -289,7 +289,7 @@ void compare_methods(const std::string& what, std::uint64_t affordable, std::siz
                      const std::function<model::Application(std::uint64_t)>& make) {
   std::map<std::string, int> proved;
   int trials = 0;
-  for (std::uint64_t seed = 1; seed <= test::trials(affordable); ++seed) {
+  for (const std::uint64_t seed : test::seeds(test::trials(affordable))) {
     auto application = make(seed);
     for (model::Callback& callback : application.callbacks) {
       callback.priority.reset();

@@ -26,7 +26,7 @@ constexpr std::array kExecutors{ExecutorKind::kPreemptive, ExecutorKind::kProduc
 void expect_monotone(
     const std::function<void(RandomApplication&, model::Application&, Overheads&)>& more) {
   std::size_t grown = 0;
-  for (std::uint64_t seed = 1; seed <= test::trials(60); ++seed) {
+  for (const std::uint64_t seed : test::seeds(test::trials(60))) {
     for (const ExecutorKind executor : kExecutors) {
       RandomApplication random(seed);
       model::Application application = random.make();
@@ -91,12 +91,13 @@ TEST(Monotone, ChainBoundsInOverheadsAndHops) {
 }
 
 TEST(Monotone, ResponsesOfTasksInExecutionTimeJitterAndBlocking) {
-  std::mt19937_64 random(7);
+  std::mt19937_64 random;
   const auto between = [&](Ticks low, Ticks high) {
     return std::uniform_int_distribution<Ticks>(low, high)(random);
   };
   std::size_t grown = 0;
-  for (std::uint64_t trial = 0; trial < test::trials(1000); ++trial) {
+  for (const std::uint64_t trial : test::seeds(test::trials(1000))) {
+    random.seed(trial);
     for (const Policy policy : {Policy::kFpPreemptive, Policy::kFpNonpreemptive, Policy::kEdf,
                                 Policy::kEdfNonpreemptive}) {
       std::vector<Task> tasks(static_cast<std::size_t>(between(2, 5)));

@@ -318,7 +318,7 @@ model::Application random_application(RandomApplication& random, std::uint64_t s
 TEST(PicasBounds, NoSimulatedResponseIsAboveOneWithoutAReasonToBeUnsafe) {
   test::Tightness tightness;
   std::uint64_t unsafe = 0;
-  for (std::uint64_t seed = 1; seed <= test::trials(600); ++seed) {
+  for (const std::uint64_t seed : test::seeds(test::trials(600))) {
     RandomApplication random(seed);
     model::Application application = random_application(random, seed);
     const auto bounds = picas_bounds(application);

@@ -137,7 +137,7 @@ bool has_one_schedule(const model::Application& application) {
 TEST(Picas, IsFixedPriorityWithoutPreemptionInOneExecutor) {
   const std::uint64_t graphs = test::trials(1000);
   std::uint64_t compared = 0;
-  for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
+  for (const std::uint64_t seed : test::seeds(graphs)) {
     RandomGraph random(seed);
     model::Application application = random.make_graph();
     const auto count = application.callbacks.size();

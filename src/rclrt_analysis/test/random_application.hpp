@@ -2,8 +2,11 @@
 // Random applications for tests of the bounds.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -244,5 +247,22 @@ inline std::string describe(const model::Application& application) {
   }
   return text;
 }
+
+/// Prints the application, as it is at the end of the scope, if the test has failed by then. A
+/// description in a SCOPED_TRACE would be made in each trial.
+class DescribedOnFailure {
+ public:
+  explicit DescribedOnFailure(const model::Application& application) : application_(application) {}
+  ~DescribedOnFailure() {
+    if (testing::Test::HasFailure()) {
+      std::printf("%s", describe(application_).c_str());
+    }
+  }
+  DescribedOnFailure(const DescribedOnFailure&) = delete;
+  DescribedOnFailure& operator=(const DescribedOnFailure&) = delete;
+
+ private:
+  const model::Application& application_;
+};
 
 }  // namespace rclrt::analysis

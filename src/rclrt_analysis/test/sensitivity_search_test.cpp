@@ -129,7 +129,7 @@ class SensitivitySearch : public ::testing::TestWithParam<Case> {};
 
 TEST_P(SensitivitySearch, GivesTheLimitsOfABisection) {
   const Case& one = GetParam();
-  for (std::uint64_t seed = 1; seed <= test::trials(2) && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(test::trials(2))) {
     RandomApplication random(seed);
     model::Application application = random.make();
     if (one.spread) {
@@ -153,7 +153,7 @@ TEST_P(SensitivitySearch, GivesTheLimitsOfABisection) {
 /// Timers and subscriptions alone under EDF, as in most applications: no syncs.
 TEST_P(SensitivitySearch, GivesTheLimitsOfABisectionForTimers) {
   const Case& one = GetParam();
-  for (std::uint64_t seed = 1; seed <= test::trials(2) && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(test::trials(2))) {
     RandomApplication random(seed);
     Builder builder;
     const int timers = 3 + static_cast<int>(seed % 4);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,23 @@
 
 namespace rclrt::analysis::test {
 
+inline std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* const stated = std::getenv(name);
+  return stated != nullptr ? std::strtoull(stated, nullptr, 10) : otherwise;
+}
+
 /// Returns RCLRT_SOUNDNESS_TRIALS, or a number that every test run can afford.
 inline std::uint64_t trials(std::uint64_t affordable) {
-  const char* const stated = std::getenv("RCLRT_SOUNDNESS_TRIALS");
-  return stated != nullptr ? std::strtoull(stated, nullptr, 10) : affordable;
+  return setting("RCLRT_SOUNDNESS_TRIALS", affordable);
+}
+
+/// Returns the seeds of this number of trials: RCLRT_SOUNDNESS_FIRST, or 1 if it is not set, and
+/// the following ones. If a test divides the trials among `parts` settings, the seeds of each are
+/// numbered from 1, so that other first seeds give other trials. The seeds end after a failure.
+inline auto seeds(std::uint64_t trials, std::uint64_t parts = 1) {
+  const std::uint64_t first = (setting("RCLRT_SOUNDNESS_FIRST", 1) - 1) / parts + 1;
+  return std::views::iota(first, first + trials / parts) |
+         std::views::take_while([](std::uint64_t) { return !testing::Test::HasFailure(); });
 }
 
 /// Collects bound / worst simulated response over many tasks or chains.

@@ -23,7 +23,7 @@ TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
   const std::uint64_t applications = test::trials(200);
   for (const ExecutorKind kind : kKindsOfAges) {
     test::Tightness tightness;
-    for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+    for (const std::uint64_t seed : test::seeds(applications)) {
       RandomApplication random(seed);
       model::Application application = random.make();
       if (kind == ExecutorKind::kEdf) {
@@ -67,7 +67,7 @@ TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
   for (const ExecutorKind kind : kKindsOfAges) {
     std::size_t held = 0;
     std::size_t overflowed = 0;
-    for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+    for (const std::uint64_t seed : test::seeds(applications)) {
       RandomApplication random(seed);
       model::Application application = random.make();
       if (kind == ExecutorKind::kEdf) {

@@ -75,7 +75,7 @@ void try_application(RandomApplication& random, model::Application& application,
 TEST(Soundness, NoSimulatedResponseIsAboveABound) {
   const std::uint64_t applications = test::trials(300);
   test::Tightness tightness;
-  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomApplication random(seed);
     model::Application application = random.make();
     Setting setting{ExecutorKind::kPreemptive, {}};
@@ -91,7 +91,7 @@ TEST(Soundness, NoSimulatedResponseIsAboveABound) {
 TEST(Soundness, NorUnderASchedulerThreadWithOverheads) {
   const std::uint64_t applications = test::trials(200);
   test::Tightness tightness;
-  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomApplication random(seed);
     model::Application application = random.make();
     Setting setting{ExecutorKind::kProducerConsumer, {}};
@@ -112,7 +112,7 @@ TEST(Soundness, NorUnderASchedulerThreadWithOverheads) {
 TEST(Soundness, NorUnderEdf) {
   const std::uint64_t applications = test::trials(200);
   test::Tightness tightness;
-  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomApplication random(seed);
     model::Application application = random.make();
     random.add_deadlines(application);
@@ -132,7 +132,7 @@ TEST(Soundness, NorUnderEdf) {
 TEST(Soundness, NorInAWaitSet) {
   const std::uint64_t applications = test::trials(200);
   test::Tightness tightness;
-  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomApplication random(seed);
     model::Application application = random.make();
     Setting setting{ExecutorKind::kWaitSet, {}};
@@ -162,7 +162,7 @@ TEST(Soundness, NorAcrossExecutors) {
   const std::uint64_t applications = test::trials(400);
   for (const Kind& kind : kKinds) {
     test::Tightness tightness;
-    for (std::uint64_t seed = 1; seed <= applications / 4 && !HasFatalFailure(); ++seed) {
+    for (const std::uint64_t seed : test::seeds(applications, 4)) {
       RandomApplication random(seed);
       model::Application application = random.make();
       random.spread(application, kind.may_share);

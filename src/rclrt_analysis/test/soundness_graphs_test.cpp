@@ -199,6 +199,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
     std::vector<std::int64_t> worst(bounds.size());
     std::vector<model::Nanoseconds> best_offsets;
     double best = 0;
+    const DescribedOnFailure described(application);
     for (int phasing = 0; phasing < kPhasings; ++phasing) {
       if (phasing > 0) {
         random.move_offsets(application);
@@ -210,8 +211,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
       const auto system = random_system(application, kind, overheads, lowest, random);
       test::Ages ages(application);
       const auto result = simulate(system, {.horizon_ns = kHorizon_ns, .seed = seed}, &ages);
-      SCOPED_TRACE("seed " + std::to_string(seed) + ", phasing " + std::to_string(phasing) + "\n" +
-                   describe(application));
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", phasing " + std::to_string(phasing));
       ASSERT_NO_FATAL_FAILURE(test::check_proved(application, judgement, result));
       double score = 0;
       for (std::size_t i = 0; i < bounds.size(); ++i) {
@@ -275,7 +275,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
 
 TEST_P(SoundnessOfGraphs, NothingIsAboveItsBound) {
   const std::uint64_t graphs = test::trials(300);
-  for (std::uint64_t seed = 1; seed <= graphs && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(graphs)) {
     try_graph(seed);
   }
   ASSERT_GT(tightness_.count(), graphs / 2);

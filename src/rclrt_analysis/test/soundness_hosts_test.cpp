@@ -98,7 +98,7 @@ class SoundnessOverHosts : public testing::TestWithParam<const char*> {
 
 TEST_P(SoundnessOverHosts, NoSimulatedResponseDelayOrBacklogIsAboveItsBound) {
   const std::uint64_t applications = test::trials(40);
-  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     attack(seed);
   }
   chains_.print(std::string(GetParam()) + ", chains over links (each trial by itself), without " +
@@ -110,7 +110,7 @@ TEST_P(SoundnessOverHosts, NoSimulatedResponseDelayOrBacklogIsAboveItsBound) {
 // Executors with such a callback that exchange messages have no bounds.
 TEST_P(SoundnessOverHosts, CallbacksThatWaitDelayNoResponseBeyondItsBound) {
   const std::uint64_t applications = test::trials(20);
-  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     attack(seed, true);
   }
   chains_.print(std::string(GetParam()) + ", with callbacks that wait, without " +

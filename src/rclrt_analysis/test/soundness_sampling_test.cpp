@@ -165,7 +165,7 @@ TEST_P(SoundnessOfSampling, NoReactionTimeOrDataAgeIsAboveItsBound) {
   const std::uint64_t applications = test::trials(60);
   test::Tightness tightness;
   std::size_t logical = 0;
-  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomSampling random(seed);
     model::Application application = random.make();
     random.add_variables(application);
@@ -193,7 +193,7 @@ TEST_P(SoundnessOfSampling, NoReactionTimeOrDataAgeIsAboveItsBound) {
 TEST(SoundnessOfServedReleases, NoTimeIsAboveItsBoundIfTheWaitSetHasTooMuchWork) {
   const std::uint64_t applications = test::trials(150);
   test::Tightness tightness;
-  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomSampling random(seed);
     model::Application application = random.make();
     random.add_load(application);

@@ -172,7 +172,7 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
   for (const int cpus : {1, 2, 3, 4}) {
     for (const bool plain : {true, false}) {
       test::Tightness tightness;
-      for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
+      for (const std::uint64_t seed : test::seeds(applications, 8)) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
         const SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
         model::Application application = random.make(cpus, plain);
@@ -195,7 +195,7 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfGroupsWithACpuEach) {
   std::size_t bounds = 0;
   for (const int cpus : {2, 3}) {
     test::Tightness tightness;
-    for (std::uint64_t seed = 1; seed <= applications / 2 && !HasFatalFailure(); ++seed) {
+    for (const std::uint64_t seed : test::seeds(applications, 2)) {
       RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
       const SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
       model::Application application = random.make(cpus, seed % 2 == 0);
@@ -216,7 +216,7 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
   for (const int cpus : {2, 3, 4}) {
     for (const bool plain : {true, false}) {
       test::Tightness tightness;
-      for (std::uint64_t seed = 1; seed <= applications / 6 && !HasFatalFailure(); ++seed) {
+      for (const std::uint64_t seed : test::seeds(applications, 6)) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
         SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
         setting.overheads.far.max = seed % 3 == 1 ? 0 : ms(random.uniform(0, 1)).count();
@@ -244,7 +244,7 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatStateNoCpus) {
   for (const int known : {0, 1, 2, 3, 4}) {
     for (const bool plain : {true, false}) {
       test::Tightness tightness;
-      for (std::uint64_t seed = 1; seed <= applications / 10 && !HasFatalFailure(); ++seed) {
+      for (const std::uint64_t seed : test::seeds(applications, 10)) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(known));
         SeveralCpus setting = draw_setting(executor_, std::max(known, 1), seed, random);
         setting.overheads.cpus = known;
@@ -280,7 +280,7 @@ TEST_P(SoundnessOfSingleThreads, NoSimulatedResponseIsAboveABound) {
   for (const int known : {0, 2, 3, 4}) {
     for (const bool plain : {true, false}) {
       test::Tightness tightness;
-      for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
+      for (const std::uint64_t seed : test::seeds(applications, 8)) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(known));
         SeveralCpus setting = draw_setting(executor_, std::max(known, 2), seed, random);
         setting.overheads.far.max = seed % 3 == 1 ? 0 : ms(random.uniform(0, 1)).count();

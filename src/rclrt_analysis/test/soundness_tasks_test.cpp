@@ -77,7 +77,7 @@ class TaskBounds : public testing::TestWithParam<Trial> {};
 TEST_P(TaskBounds, are_never_exceeded_by_the_simulation) {
   const Trial& trial = GetParam();
   Tightness tightness;
-  for (std::uint64_t seed = 0; seed < trials(400); ++seed) {
+  for (const std::uint64_t seed : seeds(trials(400))) {
     SimulationRandom random(seed);
     std::vector<Task> tasks = random_tasks(random, trial.jitter, trial.equal_levels);
     for (Task& task : tasks) {
@@ -108,7 +108,7 @@ TEST_P(TaskBounds, are_never_exceeded_by_the_simulation) {
 
 // If nothing depends on the phases, the simulation reaches the bound.
 TEST(ExactTaskBounds, are_reached_when_all_are_released_together) {
-  for (std::uint64_t seed = 0; seed < trials(400); ++seed) {
+  for (const std::uint64_t seed : seeds(trials(400))) {
     SimulationRandom random(seed);
     const std::vector<Task> tasks = random_tasks(random, false, false);
     const TaskSetResult result = fixed_priority_preemptive(tasks);

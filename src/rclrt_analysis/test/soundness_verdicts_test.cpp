@@ -77,7 +77,7 @@ TEST(SoundnessOfVerdicts, AProvedApplicationDoesNotReachTheKernelsLimit) {
   std::size_t proved = 0;
   std::size_t conditional = 0;
   double closest = 0;
-  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     RandomApplication random(seed);
     model::Application application = random.make();
     stretch(application, static_cast<int>(random.uniform(10, 40)));
@@ -114,7 +114,7 @@ TEST(SoundnessOfVerdicts, AProvedApplicationDoesNotReachTheKernelsLimit) {
 
 TEST(SoundnessOfVerdicts, AnUnmeasuredMachineProvesNothingAndRefutesNothing) {
   const std::uint64_t applications = test::trials(100);
-  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+  for (const std::uint64_t seed : test::seeds(applications)) {
     const model::Application application = RandomApplication(seed).make();
     for (const ExecutorKind kind :
          {ExecutorKind::kPreemptive, ExecutorKind::kWaitSet, ExecutorKind::kEdf}) {

@@ -87,7 +87,7 @@ TEST(SoundnessOfWaits, NoSimulatedResponseIsAboveABound) {
   for (const ExecutorKind kind : kKinds) {
     test::Tightness tightness;
     std::size_t proved = 0;
-    for (std::uint64_t seed = 1; seed <= applications && !HasFailure(); ++seed) {
+    for (const std::uint64_t seed : test::seeds(applications)) {
       WaitingApplication random(seed);
       model::Application application = random.make();
       random.let_wait(application);

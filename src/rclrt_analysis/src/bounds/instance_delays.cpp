@@ -3,6 +3,7 @@
 // the proof.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "bounds/instance_windows.hpp"
@@ -148,20 +149,21 @@ Ticks InstanceWindows::delay(const Part& part, std::size_t visit,
 }
 
 /// Returns whether a busy period that begins at `begin.latest` may last until the part's first
-/// callback arrives.
-bool InstanceWindows::reaches(const Part& part, const std::vector<Delaying>& others,
+/// callback arrives. `first`: the instances that may delay it there, in order of arrival.
+bool InstanceWindows::reaches(const Part& part, const std::vector<Delaying>& first,
                               const Begin& begin) const {
   Ticks end = begin.latest + 1;
+  Ticks work = 0;  // that arrives before `end`
+  auto next_arrival = first.begin();
   while (end < part.earliest) {
-    Ticks total = sum(part.once, lost(part, end - begin.latest));
-    for (const Delaying& other : others) {
-      const bool counts = other.visit == 0 && other.latest >= begin.latest &&
-                          other.end > begin.latest && other.earliest < end;
-      if (counts) {
-        const Ticks work = other.work > 0 ? other.work : workload_.dispatch;
-        total = sum(total, std::min(work, other.end - begin.latest));
+    for (; next_arrival != first.end() && next_arrival->earliest < end; ++next_arrival) {
+      const Delaying& other = *next_arrival;
+      if (other.latest >= begin.latest && other.end > begin.latest) {
+        const Ticks own = other.work > 0 ? other.work : workload_.dispatch;
+        work = sum(work, std::min(own, other.end - begin.latest));
       }
     }
+    const Ticks total = sum(sum(part.once, lost(part, end - begin.latest)), work);
     const Ticks next = begin.latest + total;
     if (next <= end) {
       return false;
@@ -199,6 +201,10 @@ std::optional<Ticks> InstanceWindows::end_of_part(const Part& part, Budget& budg
   while (true) {
     const std::vector<Delaying> others = collect(part, until);
     std::vector<Ticks> begins{part.arrival};
+    std::vector<Delaying> first;
+    std::ranges::copy_if(others, std::back_inserter(first),
+                         [](const Delaying& other) { return other.visit == 0; });
+    std::ranges::sort(first, {}, &Delaying::earliest);
     for (const Delaying& other : others) {
       if (other.visit == 0 && other.latest < part.arrival && other.latest > earliest_begin) {
         begins.push_back(other.latest);
@@ -212,7 +218,7 @@ std::optional<Ticks> InstanceWindows::end_of_part(const Part& part, Budget& budg
       }
       const auto next = std::ranges::upper_bound(begins, begins[i], std::greater{});
       const Begin begin{next == begins.end() ? earliest_begin : *next, begins[i]};
-      if (begin.latest < part.earliest && !reaches(part, others, begin)) {
+      if (begin.latest < part.earliest && !reaches(part, first, begin)) {
         continue;
       }
       const auto found = end_from(part, others, begin, budget);

@@ -134,7 +134,7 @@ class InstanceWindows {
   std::optional<Ticks> end_of_part(const Part& part, Budget& budget) const;
   std::optional<Ticks> end_from(const Part& part, const std::vector<Delaying>& others,
                                 const Begin& begin, Budget& budget) const;
-  bool reaches(const Part& part, const std::vector<Delaying>& others, const Begin& begin) const;
+  bool reaches(const Part& part, const std::vector<Delaying>& first, const Begin& begin) const;
   Part part_of(const Instance& instance, std::size_t first) const;
   void add_started(Part& part) const;
   std::vector<Delaying> collect(const Part& part, Ticks until) const;
