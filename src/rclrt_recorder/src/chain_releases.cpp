@@ -6,7 +6,7 @@
 namespace rclrt::recorder {
 
 ChainReleases::ChainReleases(const model::Application& application, std::size_t chain,
-                             std::int64_t start_ns)
+                             std::int64_t start_ns, bool found)
     : start_ns_(start_ns) {
   const model::Callback& first = application.callbacks[application.chains[chain].callbacks.front()];
   if (const auto* event = std::get_if<model::Event>(&first.trigger)) {
@@ -15,7 +15,7 @@ ChainReleases::ChainReleases(const model::Application& application, std::size_t 
     return;
   }
   const auto& timer = std::get<model::Timer>(first.trigger);
-  observed_ = timer.overrun == model::OverrunPolicy::kRebase;
+  observed_ = found || timer.overrun == model::OverrunPolicy::kRebase;
   period_ns_ = timer.period.count();
   since_start_ns_ = timer.offset.count();
 }

@@ -15,12 +15,16 @@ namespace rclrt::recorder {
 /// The releases of the timer or event that starts a chain, one after the other.
 class ChainReleases {
  public:
-  /// `start_ns`: the begin of the run.
-  ChainReleases(const model::Application& application, std::size_t chain, std::int64_t start_ns);
+  /// `start_ns`: the begin of the run. `found`: the releases of timers are known by the records
+  /// only, whatever the application states.
+  ChainReleases(const model::Application& application, std::size_t chain, std::int64_t start_ns,
+                bool found = false);
 
-  /// Returns whether only the records show the releases: those of a timer that rebases. None of
-  /// them is ever skipped.
+  /// Returns whether only the records show the releases: those of a timer that rebases, and all
+  /// that are found.
   bool are_observed() const { return observed_; }
+  /// Returns the period of the timer; 0 for an event.
+  std::int64_t period_ns() const { return period_ns_; }
 
   /// Returns the next release if it is before `end_ns`; std::nullopt otherwise, and always if the
   /// releases are observed.

@@ -2,19 +2,21 @@
 #include "chain_stream.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <rclrt/model/no_deadline.hpp>
 
 namespace rclrt::recorder {
 
 ChainStream::ChainStream(const model::Application& application, std::size_t chain,
-                         std::int64_t start_ns)
+                         std::int64_t start_ns, bool found)
     : chain_(chain),
       first_(application.chains[chain].callbacks.front()),
       last_(application.chains[chain].callbacks.back()),
       start_ns_(start_ns),
       deadline_ns_(application.chains[chain].deadline.count()),
       has_deadline_(application.chains[chain].deadline < model::kNoDeadline),
-      releases_(application, chain, start_ns) {
+      found_(found),
+      releases_(application, chain, start_ns, found) {
   for (const std::size_t callback : application.chains[chain].callbacks) {
     has_sync_ = has_sync_ || application.callbacks[callback].kind() == model::CallbackKind::kSync;
   }
@@ -22,6 +24,9 @@ ChainStream::ChainStream(const model::Application& application, std::size_t chai
 
 void ChainStream::take(const InstanceRecord& record, const ChainToken& token) {
   if (releases_.are_observed() && record.callback == first_ && token.release_ns >= start_ns_) {
+    if (found_) {
+      release_between({token.instance, token.release_ns});
+    }
     release({token.instance, token.release_ns});
   }
   if (record.callback != last_ || record.outcome != Outcome::kRan) {
@@ -49,6 +54,45 @@ void ChainStream::release_before(std::int64_t end_ns) {
   }
 }
 
+/// Adds the releases between the newest one and `release`, which the timer's callback did not run
+/// for. The first ones of a long gap count as waiting ones, so the memory has a bound.
+void ChainStream::release_between(const ChainRelease& release) {
+  if (!last_released_ || release.instance <= *last_released_ + 1) {
+    return;
+  }
+  const ChainRelease before{*last_released_, last_release_ns_};
+  const std::uint64_t steps = release.instance - before.instance;
+  const double step_ns =
+      static_cast<double>(release.release_ns - before.release_ns) / static_cast<double>(steps);
+  const auto at = [&](std::uint64_t step) {
+    return ChainRelease{before.instance + step,
+                        before.release_ns + std::llround(step_ns * static_cast<double>(step))};
+  };
+  std::uint64_t step = 1;
+  if (steps > kMostOpen) {
+    step = steps - kMostOpen;
+    waiting_ += step - 1;
+    last_waiting_ = at(step - 1);
+  }
+  for (; step < steps; ++step) {
+    this->release(at(step));
+  }
+}
+
+void ChainStream::release_until(std::int64_t end_ns) {
+  const std::int64_t period_ns = releases_.period_ns();
+  if (!found_ || !last_released_ || period_ns <= 0 || end_ns <= last_release_ns_) {
+    return;
+  }
+  const auto steps = static_cast<std::uint64_t>((end_ns - 1 - last_release_ns_) / period_ns);
+  if (steps > 0) {
+    const ChainRelease last{*last_released_ + steps,
+                            last_release_ns_ + static_cast<std::int64_t>(steps) * period_ns};
+    release_between(last);
+    release(last);
+  }
+}
+
 void ChainStream::release(const ChainRelease& release) {
   Open added{.instance = release.instance, .release_ns = release.release_ns, .facts = {}};
   if (const auto early = early_.find(release.instance); early != early_.end()) {
@@ -58,6 +102,7 @@ void ChainStream::release(const ChainRelease& release) {
   }
   if (!last_released_ || release.instance > *last_released_) {
     last_released_ = release.instance;
+    last_release_ns_ = release.release_ns;
     open_.push_back(added);
     return;
   }
@@ -125,7 +170,9 @@ void ChainStream::limit_open(const StallTimeline& stalls, std::vector<ChainInsta
       settle(oldest, INT64_MAX, stalls, settled);
     } else {
       ++waiting_;
-      last_waiting_ = {oldest.instance, oldest.release_ns};
+      if (!last_waiting_ || oldest.instance > last_waiting_->instance) {
+        last_waiting_ = {oldest.instance, oldest.release_ns};
+      }
     }
     open_.pop_front();
   }

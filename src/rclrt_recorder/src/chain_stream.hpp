@@ -31,8 +31,10 @@ class ChainStream {
   /// complete a newer instance first; it does not take seconds longer for the older one.)
   static constexpr std::int64_t kPatience_ns = 2'000'000'000;
 
-  /// `application` must outlive this object and its copies. The run began at `start_ns`.
-  ChainStream(const model::Application& application, std::size_t chain, std::int64_t start_ns);
+  /// The run began at `start_ns`. `found`: the releases are those of the records, and each number
+  /// that the records leave out, see RunStream::find_releases().
+  ChainStream(const model::Application& application, std::size_t chain, std::int64_t start_ns,
+              bool found);
 
   /// Takes a run of a callback for an instance of the chain.
   void take(const InstanceRecord& record, const ChainToken& token);
@@ -42,6 +44,9 @@ class ChainStream {
   /// instances to `settled`.
   void advance(std::int64_t horizon_ns, const model::SyncFates* fates, const StallTimeline& stalls,
                std::vector<ChainInstance>& settled);
+
+  /// Adds the releases that followed the last one before `end_ns`, if the releases are found.
+  void release_until(std::int64_t end_ns);
 
   /// Settles all that are left, as at the end of a run: releases from `end_ns` on do not count.
   void finish(std::int64_t end_ns, const model::SyncFates* fates, const StallTimeline& stalls,
@@ -67,6 +72,7 @@ class ChainStream {
 
   void release_before(std::int64_t end_ns);
   void release(const ChainRelease& release);
+  void release_between(const ChainRelease& release);
   void note_newer_completions();
   static void note_fate(Open& open, model::SyncFate fate, bool& is_certain);
   void settle(const Open& open, std::int64_t end_ns, const StallTimeline& stalls,
@@ -81,6 +87,7 @@ class ChainStream {
   std::int64_t deadline_ns_;
   bool has_deadline_;
   bool has_sync_ = false;
+  bool found_;
   ChainReleases releases_;
   std::deque<Open> open_;  // ascending by instance
   struct Early {           // of an instance that is not open yet
@@ -89,6 +96,7 @@ class ChainStream {
   };
   std::map<std::uint64_t, Early> early_;
   std::optional<std::uint64_t> last_released_;     // the newest instance so far
+  std::int64_t last_release_ns_ = 0;               // of it
   std::optional<std::uint64_t> newest_completed_;  // among the settled ones
   std::uint64_t waiting_ = 0;                      // oldest ones, no longer among the open ones
   std::optional<ChainRelease> last_waiting_;       // the newest of them

@@ -11,25 +11,15 @@
 #include <variant>
 
 #include "clock_error.hpp"
+#include "found_releases.hpp"
 #include "rclrt/recorder/token_rules.hpp"
 
 namespace rclrt::recorder {
 
 namespace {
 
-/// The largest distance of a release from its timer's grid.
-constexpr std::int64_t kGridError_ns = 1'000;
-/// Used to find timers that had stopped before the end of the recording: those with a last release
-/// that is more than this time and two periods before the end.
-constexpr std::int64_t kStopped_ns = 100'000'000;
-
 /// The latest instances of one callback, in the order of their starts.
 using Started = std::deque<const LoggedInstance*>;
-
-/// Returns the number of periods from the first release, rounded to the nearest.
-std::int64_t steps(std::int64_t release_ns, std::int64_t first_ns, std::int64_t period_ns) {
-  return (release_ns - first_ns + period_ns / 2) / period_ns;
-}
 
 /// Counts the releases of one timer from the first one in the window.
 class ReleaseNumbers {
@@ -40,14 +30,7 @@ class ReleaseNumbers {
     // With a period below 2 us every release would count as on the grid, and most points of the
     // grid have no release.
     on_grid_ = first_ns_ && period_ns_ > 2 * kGridError_ns && known.on_grid();
-    if (first_ns_) {
-      timer.offset = model::Nanoseconds(*first_ns_ - window.start_ns);
-    }
-    const std::int64_t last_ns = first_ns_ ? known.last_ns() : window.start_ns;
-    const bool stopped =
-        !going_on && (!first_ns_ || (window.end_ns - last_ns - kStopped_ns) / 2 > period_ns_);
-    timer.overrun = stopped || (first_ns_ && !on_grid_) ? model::OverrunPolicy::kRebase
-                                                        : model::OverrunPolicy::kCatchUp;
+    set_releases(timer, window, first_ns_, known.last_ns(), on_grid_, going_on);
   }
 
   /// Returns std::nullopt for a release before the window. `release_ns`: on the clock of its host.
@@ -55,7 +38,7 @@ class ReleaseNumbers {
     if (!first_ns_ || release_ns < *first_ns_) {
       return std::nullopt;
     }
-    return on_grid_ ? static_cast<std::uint64_t>(steps(release_ns, *first_ns_, period_ns_))
+    return on_grid_ ? static_cast<std::uint64_t>(release_steps(release_ns, *first_ns_, period_ns_))
                     : next_++;
   }
 
@@ -90,9 +73,9 @@ void TimerReleases::add(std::int64_t release_ns, std::int64_t period_ns) {
     return;
   }
   const std::int64_t since_ns = release_ns - *first_ns_;
-  on_grid_ =
-      on_grid_ && period_ns > 0 && since_ns >= 0 &&
-      std::abs(since_ns - steps(release_ns, *first_ns_, period_ns) * period_ns) <= kGridError_ns;
+  on_grid_ = on_grid_ && period_ns > 0 && since_ns >= 0 &&
+             std::abs(since_ns - release_steps(release_ns, *first_ns_, period_ns) * period_ns) <=
+                 kGridError_ns;
   first_ns_ = std::min(*first_ns_, release_ns);
   last_ns_ = std::max(last_ns_, release_ns);
 }
@@ -109,18 +92,43 @@ class ChainFollower::Impl {
  public:
   Impl(model::Application& application, const RunWindow& window,
        std::span<const TimerReleases> releases, const std::vector<bool>& going_on)
-      : latest_(application.callbacks.size()),
-        publishers_(application.callbacks.size()),
-        releases_(application.callbacks.size()) {
+      : application_(application), releases_(application.callbacks.size()) {
+    grow();
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      rules_.emplace_back(application, i);
-      for (const std::size_t successor : application.successors(i)) {
-        publishers_[successor].push_back(i);
-      }
       if (auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
         releases_[i].emplace(*timer, window, releases[i], going_on[i]);
       }
     }
+  }
+
+  explicit Impl(model::Application& application) : application_(application), finds_(true) {
+    grow();
+  }
+
+  void grow() {
+    const std::size_t callbacks = application_.callbacks.size();
+    latest_.resize(callbacks);
+    found_.resize(callbacks);
+    rules_.clear();
+    publishers_.assign(callbacks, {});
+    for (std::size_t i = 0; i < callbacks; ++i) {
+      rules_.emplace_back(application_, i);
+      for (const std::size_t successor : application_.successors(i)) {
+        publishers_[successor].push_back(i);
+      }
+    }
+  }
+
+  void set_timers(const RunWindow& window, const std::vector<bool>& going_on) {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (auto* const timer = std::get_if<model::Timer>(&application_.callbacks[i].trigger)) {
+        found_[i].set(*timer, window, i < going_on.size() && going_on[i]);
+      }
+    }
+  }
+
+  bool ran_at(std::size_t callback, std::int64_t time_ns, std::int64_t error_ns) const {
+    return running_at(latest_[callback], time_ns, error_ns) != nullptr;
   }
 
   /// A publisher starts before every callback that takes its message, so its tokens are known by
@@ -136,8 +144,11 @@ class ChainFollower::Impl {
     if (record.outcome != Outcome::kRan) {
       return;
     }
-    if (releases_[callback]) {
-      if (const auto number = releases_[callback]->number(local_release_ns)) {
+    if (const auto* const timer =
+            std::get_if<model::Timer>(&application_.callbacks[callback].trigger)) {
+      const auto number = finds_ ? found_[callback].number(local_release_ns, timer->period.count())
+                                 : releases_[callback]->number(local_release_ns);
+      if (number) {
         record.tokens = rules_[callback].start(*number, record.release_ns);
       }
       return;
@@ -178,10 +189,13 @@ class ChainFollower::Impl {
     return from;
   }
 
+  model::Application& application_;
+  const bool finds_ = false;  // whether the releases are known by the instances only
   std::vector<Started> latest_;
   std::vector<TokenRules> rules_;
   std::vector<std::vector<std::size_t>> publishers_;
   std::vector<std::optional<ReleaseNumbers>> releases_;
+  std::vector<FoundReleases> found_;
 };
 
 ChainFollower::ChainFollower(model::Application& application, const RunWindow& window,
@@ -189,7 +203,21 @@ ChainFollower::ChainFollower(model::Application& application, const RunWindow& w
                              const std::vector<bool>& going_on)
     : impl_(std::make_unique<Impl>(application, window, releases, going_on)) {}
 
+ChainFollower::ChainFollower(model::Application& application)
+    : impl_(std::make_unique<Impl>(application)) {}
+
 ChainFollower::~ChainFollower() = default;
+
+void ChainFollower::grow() { impl_->grow(); }
+
+void ChainFollower::set_timers(const RunWindow& window, const std::vector<bool>& going_on) {
+  impl_->set_timers(window, going_on);
+}
+
+bool ChainFollower::ran_at(std::size_t callback, std::int64_t time_ns,
+                           std::int64_t error_ns) const {
+  return impl_->ran_at(callback, time_ns, error_ns);
+}
 
 void ChainFollower::follow(LoggedInstance& instance) {
   impl_->follow(instance, instance.record.release_ns);

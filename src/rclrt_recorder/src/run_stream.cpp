@@ -8,6 +8,7 @@
 #include <optional>
 #include <rclrt/model/sync_fates.hpp>
 #include <utility>
+#include <variant>
 
 #include "callback_stream.hpp"
 #include "cause_effect_stream.hpp"
@@ -67,6 +68,14 @@ class RunStream::Impl {
   void stream() {
     streams_ = true;
     records_.reserve(most_records());
+  }
+  void find_releases() { finds_releases_ = true; }
+  void grow() {
+    callbacks_.resize(frame_.application.callbacks.size());
+    stalls_.grow();
+    if (explainer_) {
+      begin();
+    }
   }
   bool streams() const { return streams_; }
   std::uint64_t instances() const { return let_go_ + records_.size(); }
@@ -140,17 +149,25 @@ class RunStream::Impl {
     return result;
   }
 
-  /// Begins to count, which needs the start of the run.
+  /// Begins to count the chains, which needs the start of the run.
   void begin() {
     const model::Application& application = frame_.application;
-    for (std::size_t chain = 0; chain < application.chains.size(); ++chain) {
-      settling_.chains.emplace_back(application, chain, frame_.window.start_ns);
+    const std::size_t chains = application.chains.size();
+    for (std::size_t chain = settling_.chains.size(); chain < chains; ++chain) {
+      settling_.chains.emplace_back(application, chain, frame_.window.start_ns, finds_releases_);
       has_sync_ = has_sync_ || settling_.chains.back().has_sync();
     }
-    settling_.latest.resize(application.chains.size());
-    settling_.worst =
-        WorstInstances(application.chains.size(), around_each(limits_, application.chains.size()));
+    settling_.latest.resize(chains);
+    settling_.worst.grow(chains, around_each(limits_, chains));
     explainer_.emplace(frame_, cpus_);
+  }
+
+  /// Returns whether the timer that starts the chain is known to have gone on.
+  bool goes_on(std::size_t chain) const {
+    const model::Application& application = frame_.application;
+    const std::size_t first = application.chains[chain].callbacks.front();
+    const auto* const timer = std::get_if<model::Timer>(&application.callbacks[first].trigger);
+    return timer != nullptr && timer->overrun != model::OverrunPolicy::kRebase;
   }
 
   /// Counts the instances up to number `end`.
@@ -197,6 +214,9 @@ class RunStream::Impl {
       const model::SyncFates* const known = chain.has_sync() ? &*found : nullptr;
       const StallTimeline& stalls = stalls_.of_chain(i, frame_.host_stalls.valid);
       if (end) {
+        if (finds_releases_ && goes_on(i)) {
+          chain.release_until(time_ns);
+        }
         chain.finish(time_ns, known, stalls, settled[i]);
       } else {
         chain.advance(time_ns, known, stalls, settled[i]);
@@ -293,6 +313,7 @@ class RunStream::Impl {
   const StreamLimits limits_;
   bool streams_ = false;
   bool has_sync_ = false;
+  bool finds_releases_ = false;
   std::vector<LoggedInstance> records_;   // all, or the latest ones
   std::size_t front_ = 0;                 // the first of those that are used
   std::size_t taken_ = 0;                 // how many are counted
@@ -313,6 +334,8 @@ RunStream::RunStream(const RunResults& frame, std::size_t cpus, const StreamLimi
 RunStream::~RunStream() = default;
 
 void RunStream::stream() { impl_->stream(); }
+void RunStream::find_releases() { impl_->find_releases(); }
+void RunStream::grow() { impl_->grow(); }
 bool RunStream::streams() const { return impl_->streams(); }
 void RunStream::add(std::span<const LoggedInstance> instances) { impl_->add(instances); }
 void RunStream::add_stalls(std::span<const HostStall> stalls) { impl_->add_stalls(stalls); }

@@ -21,6 +21,9 @@ class StallStream {
   /// `application` must outlive this object.
   explicit StallStream(const model::Application& application) : application_(application) {}
 
+  /// Takes over chains that were added to the application, and executors that changed.
+  void grow() { timelines_.clear(); }
+
   /// Takes stalls; keeps the latest `most`.
   void add(std::span<const HostStall> stalls, std::size_t most,
            std::chrono::nanoseconds threshold) {

@@ -30,6 +30,12 @@ class WorstInstances {
   /// `around`: the most instances of callbacks that are kept with each.
   WorstInstances(std::size_t chains, std::size_t around) : around_(around), worst_(chains) {}
 
+  /// Takes over chains that were added behind the others.
+  void grow(std::size_t chains, std::size_t around) {
+    worst_.resize(chains);
+    around_ = around;
+  }
+
   /// Takes the instances of each chain that were settled, and keeps the worst. `records` are the
   /// latest instances of callbacks, about in the order of their ends.
   void take(const std::vector<std::vector<ChainInstance>>& settled,

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -16,6 +18,8 @@
 namespace rclrt_robot {
 
 namespace {
+
+constexpr std::chrono::milliseconds kPass{100};
 
 std::optional<model::Application> load(const std::filesystem::path& file) {
   try {
@@ -54,7 +58,16 @@ Recording::Impl::Impl(RecordingOptions options)
     : options_(std::move(options)),
       stated_(load(options_.application)),
       directory_(options_.directory),
-      log_(options_.max_instances) {}
+      writer_(options_.directory),
+      log_([this](std::span<const recorder::LoggedInstance> instances) { take(instances); }),
+      drain_("rclrt results", kPass, [this] { pass(); }) {
+  if (options_.write_every < std::chrono::milliseconds(0)) {
+    throw std::invalid_argument("RecordingOptions::write_every is " +
+                                std::to_string(options_.write_every.count()) +
+                                " ms; expected at least 0");
+  }
+  make_stream();
+}
 
 std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
     const std::shared_ptr<Impl>& self, const model::ExecutorChoice& choice,
@@ -126,6 +139,7 @@ void Recording::Impl::start_locked() {
   steal_before_ = recorder::read_steal_ms();
   results_.started_utc = recorder::utc_now();
   results_.window.start_ns = rclrt::realtime::monotonic_now_ns();
+  begin_stream();
 }
 
 void Recording::Impl::note_threads() {
@@ -140,6 +154,7 @@ void Recording::Impl::set_engine(std::uint32_t index, const engine::Executor* en
   const std::scoped_lock lock(mutex_);
   save_engine_values(index);
   joined_[index].engine = engine;
+  ++changes_;
 }
 
 /// Saves the values that only the engine has, before it ends. Called with the lock held.
@@ -165,6 +180,7 @@ std::uint32_t Recording::Impl::number(std::uint32_t executor, const CallbackFact
   const model::CallbackPlace place{facts.node, facts.kind, facts.name, facts.group};
   const std::scoped_lock lock(mutex_);
   const auto [found, fresh] = numbers_.try_emplace(place, rows_.size());
+  ++changes_;
   if (fresh) {
     rows_.push_back({.place = place,
                      .facts = facts,
@@ -180,13 +196,17 @@ std::uint32_t Recording::Impl::number(std::uint32_t executor, const CallbackFact
 
 void Recording::Impl::publishes(const std::string& node, const std::set<std::string>& topics) {
   const std::scoped_lock lock(mutex_);
-  publishes_[node].insert(topics.begin(), topics.end());
+  std::set<std::string>& known = publishes_[node];
+  const std::size_t before = known.size();
+  known.insert(topics.begin(), topics.end());
+  changes_ += known.size() > before ? 1 : 0;
 }
 
 void Recording::Impl::add(std::uint32_t number, const Running& callback) {
   const std::scoped_lock lock(mutex_);
   rows_[number].level = callback.callback->level();
   rows_[number].callbacks.push_back(callback);
+  ++changes_;
 }
 
 /// Saves the counts of a callback that was removed, and drops the reference to it at once, because

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The application of a recording: from a file and the robot's real values, or as found.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "rclrt/recorder/lineage.hpp"
@@ -51,17 +52,30 @@ decltype(model::Callback::trigger) trigger_of(const CallbackFacts& facts) {
   return model::Subscription{.topics = {facts.name}, .depth = facts.depth};
 }
 
-/// Adds each timer as a chain of its own.
-void add_timer_chains(model::Application& application) {
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    const model::Callback& callback = application.callbacks[i];
-    if (const auto* const timer = std::get_if<model::Timer>(&callback.trigger)) {
-      application.chains.push_back({.id = callback.id,
-                                    .callbacks = {i},
-                                    .priority = callback.priority.value_or(0),
-                                    .deadline = callback.deadline.value_or(timer->period)});
+/// Adds a timer as a chain of its own.
+void add_timer_chain(model::Application& application, std::size_t index) {
+  const model::Callback& callback = application.callbacks[index];
+  if (const auto* const timer = std::get_if<model::Timer>(&callback.trigger)) {
+    application.chains.push_back({.id = callback.id,
+                                  .callbacks = {index},
+                                  .priority = callback.priority.value_or(0),
+                                  .deadline = callback.deadline.value_or(timer->period)});
+  }
+}
+
+/// Returns the index of each place of the application's file.
+std::map<model::CallbackPlace, std::size_t> indices_of(
+    const std::optional<model::Application>& stated) {
+  std::map<model::CallbackPlace, std::size_t> result;
+  if (stated) {
+    const auto places = model::places_of(*stated);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      for (const model::CallbackPlace& place : places[i]) {
+        result.emplace(place, i);
+      }
     }
   }
+  return result;
 }
 
 }  // namespace
@@ -73,21 +87,13 @@ std::string milliseconds(model::Nanoseconds time) {
 }
 
 /// Builds the application of the recording: the stated one, if any, with the values that the robot
-/// really has. Called with the lock held. Returns, for each number of a callback in the recording,
-/// its index in the application, or kLeftOut.
-std::vector<std::size_t> Recording::Impl::build(model::Application& application,
-                                                std::vector<std::string>& notes) const {
-  std::map<model::CallbackPlace, std::size_t> named;
-  std::vector<bool> found(application.callbacks.size(), false);
-  if (stated_) {
-    const auto places = model::places_of(application);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      for (const model::CallbackPlace& place : places[i]) {
-        named.emplace(place, i);
-      }
-    }
-  }
-  const std::vector<model::Executor> stated_executors = std::exchange(application.executors, {});
+/// really has. `application` is the stated one, or what an earlier call has made of it; callbacks
+/// that appeared since then are added behind the others. Sets for each number of a callback in the
+/// recording its index in the application, or kLeftOut. Called with the lock held.
+void Recording::Impl::build(model::Application& application, std::vector<std::size_t>& indices,
+                            std::vector<std::string>& notes) const {
+  const std::map<model::CallbackPlace, std::size_t> named = indices_of(stated_);
+  application.executors.clear();
   for (const Joined& each : joined_) {
     application.executors.push_back(each.executor);
   }
@@ -97,17 +103,19 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
   for (model::Callback& callback : application.callbacks) {
     callback.executor.reset();
   }
-  std::vector<std::size_t> indices;
+  indices.resize(rows_.size(), kLeftOut);
   std::vector<bool> here(application.nodes.size(), false);
-  for (const Row& row : rows_) {
-    std::size_t index = application.callbacks.size();
-    if (const auto known = named.find(row.place); known != named.end()) {
+  for (std::size_t number = 0; number < rows_.size(); ++number) {
+    const Row& row = rows_[number];
+    std::size_t& index = indices[number];
+    const bool is_new = index == kLeftOut;
+    if (const auto known = named.find(row.place); is_new && known != named.end()) {
       index = known->second;
-      found[index] = true;
-    } else if (counts_of(row).released == 0) {
-      indices.push_back(kLeftOut);  // a node has a dozen services that are never called
-      continue;
-    } else {
+    } else if (is_new) {
+      if (!row.is_seen && counts_of(row).released == 0) {
+        continue;  // a node has a dozen services that are never called
+      }
+      index = application.callbacks.size();
       application.callbacks.push_back({.id = id_of(row.place),
                                        .node = node_of(application, row.place.node),
                                        .trigger = trigger_of(row.facts),
@@ -115,7 +123,6 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
                                        .group = group_of(row),
                                        .priority = {}});
     }
-    indices.push_back(index);
     model::Callback& callback = application.callbacks[index];
     here.resize(application.nodes.size(), false);
     model::Node& node = application.nodes[callback.node];
@@ -125,34 +132,66 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     } else if (node.executor != row.executor) {
       callback.executor = row.executor;  // its group was added to another one
     }
-    callback.priority = row.level ? row.level : callback.priority;
-    callback.deadline = row.facts.timing.deadline ? row.facts.timing.deadline : callback.deadline;
-    const auto& real = row.facts.period;
-    auto* const stated = std::get_if<model::Timer>(&callback.trigger);
-    if (real && stated != nullptr && *real != stated->period) {
-      notes.push_back("callback '" + callback.id + "' (" + id_of(row.place) + ") has a period of " +
-                      milliseconds(*real) + ", not " + milliseconds(stated->period));
-      stated->period = *real;
+    set_real_values(row, callback);
+    if (is_new && !stated_) {
+      add_timer_chain(application, index);
     }
   }
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i]) {
+  if (stated_) {
+    note_differences(application, indices, notes);
+  }
+}
+
+/// Sets what the robot really has.
+void Recording::Impl::set_real_values(const Row& row, model::Callback& callback) {
+  callback.priority = row.level ? row.level : callback.priority;
+  callback.deadline = row.facts.timing.deadline ? row.facts.timing.deadline : callback.deadline;
+  if (auto* const timer = std::get_if<model::Timer>(&callback.trigger)) {
+    timer->period = row.facts.period.value_or(timer->period);
+  }
+}
+
+/// Adds a line for each difference between the application's file and the robot.
+void Recording::Impl::note_differences(const model::Application& application,
+                                       const std::vector<std::size_t>& indices,
+                                       std::vector<std::string>& notes) const {
+  std::vector<bool> found(stated_->callbacks.size(), false);
+  std::vector<bool> here(stated_->nodes.size(), false);
+  for (std::size_t number = 0; number < indices.size(); ++number) {
+    const std::size_t index = indices[number];
+    if (index == kLeftOut) {
       continue;
     }
-    const auto places = model::places_of(*stated_)[i];
-    notes.push_back("callback '" + application.callbacks[i].id + "': " +
-                    (places.empty()
-                         ? "an event is no entity of ROS, and is not recorded"
-                         : "the robot has none like it (" + id_of(places.front()) + ")"));
+    const model::Callback& callback = application.callbacks[index];
+    if (callback.node < here.size()) {
+      here[callback.node] = true;
+    }
+    if (index >= found.size()) {
+      continue;
+    }
+    found[index] = true;
+    const auto& real = rows_[number].facts.period;
+    const auto* const timer = std::get_if<model::Timer>(&stated_->callbacks[index].trigger);
+    if (real && timer != nullptr && *real != timer->period) {
+      notes.push_back("callback '" + callback.id + "' (" + id_of(rows_[number].place) +
+                      ") has a period of " + milliseconds(*real) + ", not " +
+                      milliseconds(timer->period));
+    }
   }
-  if (!stated_) {
-    add_timer_chains(application);
+  const auto places = model::places_of(*stated_);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i]) {
+      notes.push_back("callback '" + stated_->callbacks[i].id + "': " +
+                      (places[i].empty()
+                           ? "an event is no entity of ROS, and is not recorded"
+                           : "the robot has none like it (" + id_of(places[i].front()) + ")"));
+    }
   }
-  for (std::size_t i = 0; stated_ && i < stated_->nodes.size(); ++i) {
+  for (std::size_t i = 0; i < here.size(); ++i) {
     if (!here[i]) {
       continue;  // in another process, perhaps
     }
-    const model::Executor& stated = stated_executors[stated_->nodes[i].executor];
+    const model::Executor& stated = stated_->executors[stated_->nodes[i].executor];
     const model::Executor& real = application.executors[application.nodes[i].executor];
     if (stated.cpus != real.cpus) {
       notes.push_back("node '" + stated_->nodes[i].name + "' runs on " + cpus_text(real.cpus) +
@@ -160,8 +199,6 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
                       ": the bounds are those of the latter");
     }
   }
-  recorder::leave_out_chains(application, recorder::unfollowed(application), notes);
-  return indices;
 }
 
 /// Returns the group of a callback: callbacks of an exclusive group exclude each other.
@@ -173,31 +210,41 @@ std::optional<std::string> Recording::Impl::group_of(const Row& row) {
                               : "group_" + std::to_string(row.place.group);
 }
 
-/// Finds out which callback publishes for which other, and how old data may be. Used if no file
-/// states an application. Called with the lock held.
-void Recording::Impl::connect(const std::vector<std::size_t>& indices,
-                              const std::vector<recorder::LoggedInstance>& instances,
-                              std::vector<std::string>& notes) {
-  model::Application& application = results_.application;
-  results_.proposes_chains = true;
+/// Returns the topics on which each node of the application has publishers.
+std::vector<std::set<std::string>> Recording::Impl::publications_of(
+    const model::Application& application) const {
   std::vector<std::set<std::string>> of_node;
   for (const model::Node& node : application.nodes) {
     const std::string full = (node.name_space == "/" ? "" : node.name_space) + "/" + node.name;
     const auto found = publishes_.find(full);
     of_node.push_back(found == publishes_.end() ? std::set<std::string>() : found->second);
   }
-  recorder::find_publications(application, instances, of_node);
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    // The chains of a recording lead to subscriptions: it does not know what a timer samples.
+  return of_node;
+}
+
+/// Returns the largest ages that callbacks state. The chains of a recording lead to subscriptions:
+/// it does not know what a timer samples.
+recorder::MaxAges Recording::Impl::max_ages(const std::vector<std::size_t>& indices) const {
+  recorder::MaxAges result;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] != kLeftOut && rows_[i].facts.timing.max_age && !rows_[i].facts.period &&
         !rows_[i].facts.timing.stamped_by) {
-      results_.max_ages[indices[i]] = *rows_[i].facts.timing.max_age;
+      result[indices[i]] = *rows_[i].facts.timing.max_age;
     }
   }
+  return result;
+}
+
+/// Finds out which callback publishes for which other, and how old data may be. Used if no file
+/// states an application. Called with the lock held.
+void Recording::Impl::connect(const std::vector<std::size_t>& indices,
+                              const std::vector<recorder::LoggedInstance>& instances,
+                              std::vector<std::string>& notes) {
+  model::Application& application = results_.application;
+  recorder::find_publications(application, instances, publications_of(application));
+  results_.max_ages = max_ages(indices);
   if (recorder::add_age_chains(application, results_.max_ages)) {
-    notes.emplace_back(
-        "not every way to a callback with a largest age is a chain of the report: state an "
-        "application");
+    notes.emplace_back(kSkippedChains);
   }
 }
 

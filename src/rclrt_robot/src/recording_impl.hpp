@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,11 +18,14 @@
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/model/application.hpp"
 #include "rclrt/model/node_timing.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 #include "rclrt/recorder/host_probe.hpp"
 #include "rclrt/recorder/instance_log.hpp"
+#include "rclrt/recorder/recording_stream.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
+#include "rclrt/recorder/snapshot_writer.hpp"
 #include "rclrt_rclcpp/observer.hpp"
 #include "rclrt_robot/recording.hpp"
 
@@ -38,9 +42,13 @@ using rclrt_rclcpp::ObservedEntity;
 /// Returns a readable time: "12.5 ms".
 std::string milliseconds(model::Nanoseconds time);
 
-/// The implementation of a Recording. Locks: `mutex_` guards all members except `log_`, which is
-/// thread-safe. Executors call these functions while they hold their locks, so no function of an
-/// executor is called while `mutex_` is held.
+/// The implementation of a Recording. Executors call these functions while they hold their locks,
+/// so no function of an executor is called while `mutex_` is held.
+///
+/// The way of an instance: a worker pushes it into the queue of the log, wait-free. The log's
+/// thread passes it on to take(). The recording's own thread takes it from there ten times a
+/// second: it counts it and, as long as there is room, keeps it as well. Once in a while it writes
+/// the results so far. Both threads have normal priority.
 class Recording::Impl {
  public:
   explicit Impl(RecordingOptions options);
@@ -108,6 +116,7 @@ class Recording::Impl {
     std::uint32_t executor = 0;
     std::vector<Running> callbacks;
     recorder::CallbackCounts left;  // of callbacks that have left it
+    bool is_seen = false;           // an instance has arrived
     std::optional<int> level;       // of the latest callback; none: there never was one
     std::optional<int> kernel_priority;
     bool goes_on = false;  // when the last spin ended
@@ -131,30 +140,50 @@ class Recording::Impl {
   void save_engine_values(std::uint32_t index);
   static recorder::CallbackCounts counts_of(const Row& row);
 
-  std::vector<std::size_t> build(model::Application& application,
-                                 std::vector<std::string>& notes) const;
+  void build(model::Application& application, std::vector<std::size_t>& indices,
+             std::vector<std::string>& notes) const;
+  static void set_real_values(const Row& row, model::Callback& callback);
+  void note_differences(const model::Application& application,
+                        const std::vector<std::size_t>& indices,
+                        std::vector<std::string>& notes) const;
   static std::optional<std::string> group_of(const Row& row);
   void connect(const std::vector<std::size_t>& indices,
                const std::vector<recorder::LoggedInstance>& instances,
                std::vector<std::string>& notes);
+  std::vector<std::set<std::string>> publications_of(const model::Application& application) const;
+  recorder::MaxAges max_ages(const std::vector<std::size_t>& indices) const;
   recorder::RunContext read_context() const;
   // The parts of `write`.
   void end_window(Kept& kept);
-  void cut_where_full(std::vector<std::string>& notes);
+  void finish_whole(std::vector<std::string>& notes);
+  void finish_streamed(std::vector<std::string>& notes);
   void renumber(std::vector<recorder::LoggedInstance>& instances,
                 const std::vector<std::size_t>& indices) const;
-  std::vector<bool> going_on(const std::vector<std::size_t>& indices) const;
-  void assemble(std::vector<recorder::LoggedInstance> instances,
-                const std::vector<std::size_t>& indices);
+  std::vector<bool> going_on(const std::vector<std::size_t>& indices, std::size_t callbacks) const;
+  void set_executor(recorder::RunResults& results, const std::vector<std::size_t>& indices) const;
+  void describe(recorder::RunResults& results, const std::vector<std::size_t>& indices) const;
+
+  // The live part, of the recording's own thread except where it says otherwise.
+  void make_stream();   // before the thread begins to count
+  void begin_stream();  // the same
+  void take(std::span<const recorder::LoggedInstance> instances);  // thread-safe
+  std::uint64_t dropped() const;                                   // thread-safe
+  void pass();
+  void do_due();
+  void keep(std::span<const recorder::LoggedInstance> instances);
+  void update(std::span<const recorder::LoggedInstance> instances);
+  void write_so_far(std::int64_t horizon_ns);
 
   static constexpr std::size_t kLeftOut = SIZE_MAX;  // an index: not in the application
+  static constexpr const char* kSkippedChains =
+      "not every way to a callback with a largest age is a chain of the report: state an "
+      "application";
 
   const RecordingOptions options_;
   const std::optional<model::Application> stated_;
   recorder::ResultsDirectory directory_;
-  recorder::InstanceLog log_;
 
-  std::mutex mutex_;
+  std::mutex mutex_;              // guards what follows, up to the inbox
   model::ExecutorChoice choice_;  // of all the executors
   std::vector<Joined> joined_;
   std::vector<Row> rows_;  // by number
@@ -165,7 +194,33 @@ class Recording::Impl {
   std::optional<double> steal_before_;
   int spins_ = 0;                         // under way
   std::optional<std::int64_t> ended_ns_;  // when the last one ended, while none is under way
+  std::uint64_t changes_ = 0;             // of what the application is made of
   bool written_ = false;
+
+  mutable std::mutex inbox_mutex_;  // guards the three below; no thread of an executor takes it
+  std::vector<recorder::LoggedInstance> inbox_;
+  std::uint64_t dropped_ = 0;
+  bool begun_ = false;
+
+  // Used by the recording's own thread, after begin_stream() and until it has ended.
+  recorder::RunResults frame_;  // with the application found so far
+  std::unique_ptr<recorder::RecordingStream> stream_;
+  std::vector<std::string> left_out_;  // chains
+  recorder::SnapshotWriter writer_;
+  std::vector<std::size_t> indices_;  // by number: the index in the frame's application
+  std::optional<std::uint64_t> seen_changes_;
+  std::vector<recorder::LoggedInstance> batch_;
+  std::vector<recorder::LoggedInstance> all_;  // with numbers of the recording, while it is whole
+  std::vector<recorder::HostStall> all_stalls_;
+  bool is_whole_ = true;  // nothing was let go of
+  bool said_problem_ = false;
+  std::size_t uncounted_ = 0;  // instances that are taken from the inbox
+  std::int64_t next_count_ns_ = 0;
+  std::int64_t next_write_ns_ = 0;
+  std::uint64_t written_instances_ = 0;
+
+  recorder::InstanceLog log_;             // its thread uses the inbox
+  rclrt::realtime::PeriodicDrain drain_;  // last: its thread uses all of the above
 };
 
 }  // namespace rclrt_robot

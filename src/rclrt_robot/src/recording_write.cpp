@@ -5,9 +5,11 @@
 #include <rclcpp/version.h>
 #include <algorithm>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/lineage.hpp"
 #include "rclrt/recorder/results_writer.hpp"
@@ -31,36 +33,37 @@ recorder::RunContext Recording::Impl::read_context() const {
 
 std::vector<std::string> Recording::Impl::write() {
   note_threads();
-  Kept kept;
-  const std::scoped_lock lock(mutex_);
-  if (!probe_ || written_) {
-    throw std::logic_error(written_ ? "the recording was written already"
-                                    : "the recording was not started: no executor has spun");
+  {
+    Kept kept;
+    const std::scoped_lock lock(mutex_);
+    if (!probe_ || written_) {
+      throw std::logic_error(written_ ? "the recording was written already"
+                                      : "the recording was not started: no executor has spun");
+    }
+    if (joined_.empty()) {
+      throw std::logic_error(
+          "no executor has this recording; set Options::recording before the executor is made");
+    }
+    written_ = true;
+    end_window(kept);
   }
-  if (joined_.empty()) {
-    throw std::logic_error(
-        "no executor has this recording; set Options::recording before the executor is made");
-  }
-  written_ = true;
-  end_window(kept);
-  std::vector<recorder::LoggedInstance> instances = log_.finish();
+  log_.finish();
+  drain_.stop();
   std::vector<std::string> notes;
-  cut_where_full(notes);
-  results_.application = stated_.value_or(model::Application{});
-  if (!stated_) {
-    results_.application.name = options_.name;
+  const std::scoped_lock lock(mutex_);
+  results_.host_stalls = probe_->state();
+  if (is_whole_) {
+    finish_whole(notes);
+  } else {
+    finish_streamed(notes);
   }
-  const std::vector<std::size_t> indices = build(results_.application, notes);
-  renumber(instances, indices);
-  if (!stated_) {
-    connect(indices, instances, notes);
+  try {
+    recorder::write_results(directory_.staging(), results_);
+    recorder::write_trace(directory_.staging(), results_);
+    directory_.commit();
+  } catch (const std::system_error& error) {
+    throw rclrt::realtime::WriteError(error.code(), error.what() + writer_.written());
   }
-  recorder::follow_chains(results_.application, results_.window, instances, going_on(indices));
-  assemble(std::move(instances), indices);
-
-  recorder::write_results(directory_.staging(), results_);
-  recorder::write_trace(directory_.staging(), results_);
-  directory_.commit();
   results_ = {};  // up to a gigabyte
   return notes;
 }
@@ -72,20 +75,49 @@ void Recording::Impl::end_window(Kept& kept) {
     note_active_rows(kept);
   }
   probe_->stop();
-  results_.host_stalls = probe_->report();
   for (std::uint32_t i = 0; i < joined_.size(); ++i) {
     save_engine_values(i);
   }
 }
 
-void Recording::Impl::cut_where_full(std::vector<std::string>& notes) {
-  recorder::RunWindow& window = results_.window;
-  if (const auto full_ns = log_.full_since_ns(); full_ns && *full_ns < window.end_ns) {
-    window.end_ns = std::max(window.start_ns, *full_ns);
-    notes.push_back("the recording was full after " +
-                    milliseconds(model::Nanoseconds(window.end_ns - window.start_ns)) +
-                    " and ends there: see RecordingOptions::max_instances");
+/// Sets the results of a recording with all its instances.
+void Recording::Impl::finish_whole(std::vector<std::string>& notes) {
+  results_.host_stalls.stalls = std::move(all_stalls_);
+  results_.application = stated_.value_or(model::Application{});
+  if (!stated_) {
+    results_.application.name = options_.name;
   }
+  std::vector<std::size_t> indices;
+  build(results_.application, indices, notes);
+  model::Application& application = results_.application;
+  recorder::leave_out_chains(application, recorder::unfollowed(application), notes);
+  renumber(all_, indices);
+  if (!stated_) {
+    connect(indices, all_, notes);
+  }
+  recorder::follow_chains(application, results_.window, all_,
+                          going_on(indices, application.callbacks.size()));
+  describe(results_, indices);
+  recorder::account(results_, std::move(all_), rclrt::realtime::allowed_cpus().size());
+}
+
+/// Sets the results of a recording that streamed.
+void Recording::Impl::finish_streamed(std::vector<std::string>& notes) {
+  build(frame_.application, indices_, notes);
+  notes.insert(notes.end(), left_out_.begin(), left_out_.end());
+  frame_.max_ages = stated_ ? recorder::MaxAges() : max_ages(indices_);
+  frame_.host_stalls = std::move(results_.host_stalls);
+  set_executor(frame_, indices_);
+  stream_->grow(publications_of(frame_.application));
+  recorder::RunResults results = frame_;
+  results.window = results_.window;
+  results.threads = std::move(results_.threads);
+  describe(results, indices_);
+  stream_->finish(results, going_on(indices_, results.application.callbacks.size()));
+  if (stream_->skips_chains()) {
+    notes.emplace_back(kSkippedChains);
+  }
+  results_ = std::move(results);
 }
 
 /// Changes the callback numbers of the instances to indices in the application. Removes instances
@@ -102,9 +134,10 @@ void Recording::Impl::renumber(std::vector<recorder::LoggedInstance>& instances,
 }
 
 /// Returns which callbacks of the application would be released again.
-std::vector<bool> Recording::Impl::going_on(const std::vector<std::size_t>& indices) const {
-  std::vector<bool> result(results_.application.callbacks.size(), false);
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
+std::vector<bool> Recording::Impl::going_on(const std::vector<std::size_t>& indices,
+                                            std::size_t callbacks) const {
+  std::vector<bool> result(callbacks, false);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] != kLeftOut && rows_[i].goes_on) {
       result[indices[i]] = true;
     }
@@ -112,39 +145,45 @@ std::vector<bool> Recording::Impl::going_on(const std::vector<std::size_t>& indi
   return result;
 }
 
-void Recording::Impl::assemble(std::vector<recorder::LoggedInstance> instances,
-                               const std::vector<std::size_t>& indices) {
-  results_.application_file = options_.application.string();
-  if (stated_) {
-    results_.application_sha256 = recorder::sha256_of_file(options_.application);
-  }
-  results_.executor = choice_;
-  results_.executor_label = label_of(choice_);
+/// Sets what is known of the executors and of the priorities in them.
+void Recording::Impl::set_executor(recorder::RunResults& results,
+                                   const std::vector<std::size_t>& indices) const {
+  results.executor = choice_;
+  results.executor_label = label_of(choice_);
   if (choice_.trigger == model::SetTrigger::kCallback) {
-    results_.executor.trigger = model::SetTrigger::kAll;  // has no bounds either
-    results_.executor_label = std::string(traits(choice_).label) + ", a trigger of its own";
+    results.executor.trigger = model::SetTrigger::kAll;  // has no bounds either
+    results.executor_label = std::string(traits(choice_).label) + ", a trigger of its own";
   }
-  results_.executor_label += " (rclcpp)";
-  results_.context = read_context();
-  results_.context.records_dropped = log_.dropped();
-  results_.callback_counts.resize(results_.application.callbacks.size());
-  results_.kernel_priorities.resize(results_.application.callbacks.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
+  results.executor_label += " (rclcpp)";
+  results.kernel_priorities.resize(results.application.callbacks.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] != kLeftOut) {
+      results.kernel_priorities[indices[i]] = rows_[i].kernel_priority;
+    }
+  }
+}
+
+/// Sets what does not come from the instances. Called with the lock held.
+void Recording::Impl::describe(recorder::RunResults& results,
+                               const std::vector<std::size_t>& indices) const {
+  results.application_file = options_.application.string();
+  if (stated_) {
+    results.application_sha256 = recorder::sha256_of_file(options_.application);
+  }
+  results.proposes_chains = !stated_;
+  set_executor(results, indices);
+  results.context = read_context();
+  results.context.records_dropped = log_.dropped() + dropped();
+  results.callback_counts.assign(results.application.callbacks.size(), {});
+  for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] == kLeftOut) {
       continue;
     }
-    recorder::CallbackCounts& sum = results_.callback_counts[indices[i]];
-    const recorder::CallbackCounts own = counts_of(rows_[i]);
-    sum.released += own.released;
-    sum.completed += own.completed;
-    sum.dropped += own.dropped;
-    sum.missed += own.missed;
-    results_.kernel_priorities[indices[i]] = rows_[i].kernel_priority;
+    results.callback_counts[indices[i]] += counts_of(rows_[i]);
     if (const std::string& kind = rows_[i].place.kind; kind != "timer" && kind != "subscription") {
-      results_.other_kinds.emplace(indices[i], kind);
+      results.other_kinds.emplace(indices[i], kind);
     }
   }
-  recorder::account(results_, std::move(instances), rclrt::realtime::allowed_cpus().size());
 }
 
 }  // namespace rclrt_robot

@@ -17,6 +17,7 @@
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
 #include "rclrt/recorder/sha256.hpp"
+#include "rclrt/recorder/snapshot_writer.hpp"
 #include "rclrt/recorder/trace_export.hpp"
 #include "require_possible.hpp"
 #include "run.hpp"
@@ -56,41 +57,16 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
   }
 }
 
+long seconds(const RunResults& results) {
+  return static_cast<long>((results.window.end_ns - results.window.start_ns) / 1'000'000'000);
+}
+
 /// Writes results while the run goes on. A failure, such as a full disk, does not end the run.
-class MeanwhileWriter {
- public:
-  explicit MeanwhileWriter(std::filesystem::path output) : output_(std::move(output)) {}
-
-  void write(const RunResults& results) noexcept {
-    try {
-      ResultsDirectory directory(output_);
-      write_results(directory.staging(), results);
-      directory.commit();
-      written_s_ = seconds(results);
-      failed_ = false;
-    } catch (const std::exception& error) {
-      if (!std::exchange(failed_, true)) {
-        std::fprintf(stderr, "rclrt: the run goes on, but: %s\n", error.what());
-      }
-    }
+void write_meanwhile(SnapshotWriter& writer, const RunResults& results) noexcept {
+  if (const auto problem = writer.write(results)) {
+    std::fprintf(stderr, "rclrt: the run goes on, but: %s\n", problem->c_str());
   }
-
-  /// Returns a text on what is written already; empty if nothing is.
-  std::string text() const {
-    return written_s_ ? "; the results of the first " + std::to_string(*written_s_) + " s are in " +
-                            output_.string()
-                      : "";
-  }
-
-  static long seconds(const RunResults& results) {
-    return static_cast<long>((results.window.end_ns - results.window.start_ns) / 1'000'000'000);
-  }
-
- private:
-  const std::filesystem::path output_;
-  std::optional<long> written_s_;  // used by one thread at a time
-  bool failed_ = false;
-};
+}
 
 /// Says that the run was stopped.
 void print_stopped(const RunResults& results, const CommandLine& command) {
@@ -105,9 +81,8 @@ void require_all_hosts(const RunResults& results, const CommandLine& command) {
   for (const HostTimes& host : results.hosts.hosts) {
     if (!host.lost.empty()) {
       throw std::runtime_error("host '" + host.name + "': " + host.lost +
-                               "; the results of the first " +
-                               std::to_string(MeanwhileWriter::seconds(results)) + " s are in " +
-                               command.output.string());
+                               "; the results of the first " + std::to_string(seconds(results)) +
+                               " s are in " + command.output.string());
     }
   }
 }
@@ -127,7 +102,7 @@ int run_application(const CommandLine& command, int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a write to a host that is gone fails instead
   }
   ResultsDirectory directory = open_output(command.output);
-  MeanwhileWriter meanwhile(command.output);
+  SnapshotWriter meanwhile(command.output);
   // Held back until everything is written: a second Ctrl-C must not take the results away.
   StopRequests requests;
   try {
@@ -139,7 +114,7 @@ int run_application(const CommandLine& command, int argc, char** argv) {
               .time = command.hosts.empty() ? RunTime() : RunTime::of_coordinator(),
               .hosts = command.hosts,
               .keep_all = command.keep_all,
-              .write = [&](const RunResults& now) { meanwhile.write(now); }},
+              .write = [&](const RunResults& now) { write_meanwhile(meanwhile, now); }},
              std::span<const char* const>(argv, static_cast<std::size_t>(argc)), requests)) {
       std::fprintf(stderr, "rclrt_runner: interrupted before the run began; nothing was written\n");
       return kInterrupted;
@@ -148,7 +123,7 @@ int run_application(const CommandLine& command, int argc, char** argv) {
     write_trace(directory.staging(), results);
     directory.commit();
   } catch (const std::exception& error) {
-    const std::string written = meanwhile.text();
+    const std::string written = meanwhile.written();
     if (written.empty()) {
       throw;
     }

@@ -74,6 +74,8 @@ class RCLRT_RECORDER_EXPORT ChainFollower {
   /// object. `releases` has an element for each callback; those of timers count.
   ChainFollower(model::Application& application, const RunWindow& window,
                 std::span<const TimerReleases> releases, const std::vector<bool>& going_on);
+  /// Follows a run of which the releases are not known in advance; see set_timers().
+  explicit ChainFollower(model::Application& application);
   ~ChainFollower();
   ChainFollower(const ChainFollower&) = delete;
   ChainFollower& operator=(const ChainFollower&) = delete;
@@ -85,6 +87,17 @@ class RCLRT_RECORDER_EXPORT ChainFollower {
   void follow(LoggedInstance& instance, std::int64_t local_release_ns);
   /// Forgets an instance, the first ones first.
   void forget(const LoggedInstance& instance);
+
+  /// Takes over callbacks and chains that were added to the application behind the others, and what
+  /// callbacks publish now. Throws std::invalid_argument if more chains go through a callback than
+  /// can be followed.
+  void grow();
+  /// Sets the offsets and the overruns of the timers as the releases so far show them; `going_on`
+  /// as for follow_chains().
+  void set_timers(const RunWindow& window, const std::vector<bool>& going_on);
+  /// Returns whether an instance of the callback that is not forgotten ran at that time, within the
+  /// error.
+  bool ran_at(std::size_t callback, std::int64_t time_ns, std::int64_t error_ns) const;
 
  private:
   class Impl;

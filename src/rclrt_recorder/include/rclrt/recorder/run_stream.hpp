@@ -68,6 +68,17 @@ class RCLRT_RECORDER_EXPORT RunStream {
   /// Streams from now on, however few instances there are. Allocates what it needs for that.
   void stream();
 
+  /// Finds the releases of timers in the instances, of which the application is not known in
+  /// advance: the first callback of a chain shows its releases. A number that it leaves out is a
+  /// release for which it did not run. Releases after the last one of a timer that does not rebase
+  /// (model::Timer::overrun, read by fill() and finish()) count up to the end. Call it before
+  /// add().
+  void find_releases();
+
+  /// Takes over callbacks and chains that were added to the frame's application behind the others,
+  /// and what else changed there. The frame's list of kernel priorities has grown as well.
+  void grow();
+
   /// Returns whether it streams.
   bool streams() const;
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "publication_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "clock_error.hpp"
+#include "publisher_choice.hpp"
+
+namespace rclrt::recorder {
+
+namespace {
+
+/// Several subscriptions take a message at about the same time.
+constexpr std::size_t kRecent = 32;
+
+}  // namespace
+
+void PublicationStream::grow(const model::Application& application,
+                             const std::vector<std::set<std::string>>& of_node) {
+  const std::size_t callbacks = application.callbacks.size();
+  busy_ns_.resize(callbacks);
+  for (std::size_t i = inputs_.size(); i < callbacks; ++i) {
+    const std::vector<std::string> topics = inputs(application.callbacks[i]);
+    inputs_.push_back(topics.size() == 1 ? topics.front() : "");
+    if (!inputs_.back().empty()) {
+      topics_[inputs_.back()];
+    }
+  }
+  for (auto& [name, topic] : topics_) {
+    std::vector<std::size_t> candidates;
+    for (std::size_t i = 0; i < callbacks; ++i) {
+      const std::size_t node = application.callbacks[i].node;
+      if (node < of_node.size() && of_node[node].contains(name)) {
+        candidates.push_back(i);
+      }
+    }
+    if (candidates != topic.candidates) {
+      topic = {.candidates = std::move(candidates)};
+    }
+  }
+}
+
+void PublicationStream::take(const LoggedInstance& instance, const RanAt& ran_at) {
+  const InstanceRecord& record = instance.record;
+  if (record.outcome == Outcome::kRan) {
+    busy_ns_[record.callback] += record.end_ns - record.start_ns;
+  }
+  if (instance.published_ns == 0 || inputs_[record.callback].empty()) {
+    return;
+  }
+  Topic& topic = topics_.at(inputs_[record.callback]);
+  std::deque<Message>& messages = topic.messages;
+  const auto recent =
+      messages.end() - static_cast<std::ptrdiff_t>(std::min(messages.size(), kRecent));
+  if (std::ranges::any_of(recent, messages.end(), [&](const Message& one) {
+        return one.published_ns == instance.published_ns;
+      })) {
+    return;
+  }
+  Message& added = messages.emplace_back();
+  added.published_ns = instance.published_ns;
+  for (const std::size_t each : topic.candidates) {
+    if (ran_at(each, instance.published_ns, kClockError_ns)) {
+      added.near.push_back(each);
+      if (ran_at(each, instance.published_ns, 0)) {
+        added.exact.push_back(each);
+      }
+    }
+  }
+  if (messages.size() > kMessages) {
+    messages.pop_front();
+  }
+}
+
+std::vector<std::size_t> PublicationStream::publishers_of(const Topic& topic) const {
+  const auto covers = [&](std::size_t message, std::size_t candidate, std::int64_t error_ns) {
+    const Message& one = topic.messages[message];
+    return std::ranges::binary_search(error_ns == 0 ? one.exact : one.near, candidate);
+  };
+  return choose_publishers(topic.messages.size(), topic.candidates, covers,
+                           [this](std::size_t candidate) { return busy_ns_[candidate]; });
+}
+
+bool PublicationStream::set(model::Application& application) const {
+  std::vector<std::vector<std::string>> found(application.callbacks.size());
+  for (const auto& [name, topic] : topics_) {
+    for (const std::size_t each : publishers_of(topic)) {
+      found[each].push_back(name);
+    }
+  }
+  bool changed = false;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::vector<std::string>& publishes = application.callbacks[i].publishes;
+    if (publishes != found[i]) {
+      publishes = std::move(found[i]);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+std::set<std::string> PublicationStream::certain() const {
+  std::set<std::string> result;
+  for (const auto& [name, topic] : topics_) {
+    if (topic.messages.size() >= kCertain) {
+      result.insert(name);
+    }
+  }
+  return result;
+}
+
+std::size_t PublicationStream::messages() const {
+  std::size_t result = 0;
+  for (const auto& [name, topic] : topics_) {
+    result += topic.messages.size();
+  }
+  return result;
+}
+
+}  // namespace rclrt::recorder

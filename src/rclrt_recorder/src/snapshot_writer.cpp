@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/snapshot_writer.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "rclrt/recorder/results_directory.hpp"
+#include "rclrt/recorder/results_writer.hpp"
+
+namespace rclrt::recorder {
+
+std::optional<std::string> SnapshotWriter::write(const RunResults& results) noexcept {
+  try {
+    ResultsDirectory directory(target_);
+    write_results(directory.staging(), results);
+    directory.commit();
+    written_s_ = (results.window.end_ns - results.window.start_ns) / 1'000'000'000;
+    failed_ = false;
+  } catch (const std::exception& error) {
+    if (!std::exchange(failed_, true)) {
+      return error.what();
+    }
+  }
+  return std::nullopt;
+}
+
+std::string SnapshotWriter::written() const {
+  return written_s_ ? "; the results of the first " + std::to_string(*written_s_) + " s are in " +
+                          target_.string()
+                    : "";
+}
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a recording that runs beside the robot: it counts, keeps and writes.
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/recorder/lineage.hpp"
+#include "recording_impl.hpp"
+
+namespace rclrt_robot {
+
+namespace {
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+/// Instances that wait to be counted; more are dropped. Some 130 MB, which a recording uses only if
+/// its thread gets no CPU for seconds.
+constexpr std::size_t kMostWaiting = 262'144;
+/// Writing takes at most one part in so many of the time.
+constexpr std::int64_t kWriteShare = 50;
+/// How many of the latest instances results have that are written before the end.
+constexpr std::size_t kWritten = 4'096;
+
+}  // namespace
+
+/// Takes instances of the log's thread.
+void Recording::Impl::take(std::span<const recorder::LoggedInstance> instances) {
+  const std::scoped_lock lock(inbox_mutex_);
+  const std::size_t room = kMostWaiting - std::min(kMostWaiting, inbox_.size());
+  const auto now = instances.first(std::min(room, instances.size()));
+  try {
+    inbox_.insert(inbox_.end(), now.begin(), now.end());
+    dropped_ += instances.size() - now.size();
+  } catch (const std::bad_alloc&) {
+    dropped_ += instances.size();
+  }
+}
+
+std::uint64_t Recording::Impl::dropped() const {
+  const std::scoped_lock lock(inbox_mutex_);
+  return dropped_;
+}
+
+/// Makes the stream, with the chains of the application's file.
+void Recording::Impl::make_stream() {
+  model::Application& application = frame_.application;
+  application = stated_.value_or(model::Application{});
+  if (!stated_) {
+    application.name = options_.name;
+  }
+  recorder::leave_out_chains(application, recorder::unfollowed(application), left_out_);
+  stream_ = std::make_unique<recorder::RecordingStream>(
+      frame_, rclrt::realtime::allowed_cpus().size(), !stated_);
+}
+
+/// Begins to count. Called with the lock held.
+void Recording::Impl::begin_stream() {
+  frame_.started_utc = results_.started_utc;
+  frame_.window.start_ns = results_.window.start_ns;
+  frame_.host_stalls = probe_->state();
+  next_write_ns_ =
+      results_.window.start_ns + std::chrono::nanoseconds(options_.write_every).count();
+  const std::scoped_lock lock(inbox_mutex_);
+  begun_ = true;
+}
+
+/// Does what is due. If the system has no memory left (with locked memory that is limited, for
+/// example), instances are dropped and counted: that is better than the end of the program.
+void Recording::Impl::pass() {
+  try {
+    do_due();
+  } catch (const std::exception& error) {
+    const std::scoped_lock lock(inbox_mutex_);
+    dropped_ += std::exchange(uncounted_, 0);
+    if (!std::exchange(said_problem_, true)) {
+      RCLCPP_WARN(logger(), "the recording goes on, but: %s", error.what());
+    }
+  }
+}
+
+void Recording::Impl::do_due() {
+  batch_.clear();
+  {
+    const std::scoped_lock lock(inbox_mutex_);
+    if (!begun_) {
+      return;
+    }
+    batch_.swap(inbox_);
+  }
+  uncounted_ = batch_.size();
+  const std::vector<recorder::HostStall> stalls = probe_->take();
+  stream_->add_stalls(stalls);  // before the instances that they excuse
+  if (is_whole_) {
+    all_stalls_.insert(all_stalls_.end(), stalls.begin(), stalls.end());
+  }
+  std::erase_if(batch_, [&](const recorder::LoggedInstance& each) {
+    return each.record.release_ns < frame_.window.start_ns;
+  });
+  uncounted_ = batch_.size();
+  update(batch_);
+  keep(batch_);
+  for (recorder::LoggedInstance& each : batch_) {
+    each.record.callback = static_cast<std::uint32_t>(indices_[each.record.callback]);
+  }
+  stream_->add(batch_);
+  uncounted_ = 0;
+  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+  if (now_ns >= next_count_ns_) {
+    next_count_ns_ = now_ns + kSecond_ns;
+    write_so_far(stream_->advance());
+  }
+}
+
+/// Keeps the instances, with the numbers of the recording, as long as there is room for all.
+void Recording::Impl::keep(std::span<const recorder::LoggedInstance> instances) {
+  if (!is_whole_) {
+    return;
+  }
+  try {
+    if (all_.size() + instances.size() <= options_.max_instances) {
+      all_.insert(all_.end(), instances.begin(), instances.end());
+      return;
+    }
+  } catch (const std::bad_alloc&) {  // the same as if there were no room
+  }
+  const std::size_t before = all_.size();
+  is_whole_ = false;
+  all_ = {};
+  all_stalls_ = {};
+  RCLCPP_INFO(logger(),
+              "the recording streams from now on, after more than %llu instances: counts, extremes "
+              "and means "
+              "are exact, percentiles are at most 0.1 %% too large, and single instances are kept "
+              "of the worst and of the end",
+              static_cast<unsigned long long>(before));
+}
+
+/// Takes over what has appeared since the last time, or has an instance now.
+void Recording::Impl::update(std::span<const recorder::LoggedInstance> instances) {
+  std::vector<std::set<std::string>> of_node;
+  {
+    const std::scoped_lock lock(mutex_);
+    bool has_changed = seen_changes_ != changes_;
+    for (const recorder::LoggedInstance& each : instances) {
+      has_changed = !std::exchange(rows_[each.record.callback].is_seen, true) || has_changed;
+    }
+    if (!has_changed) {
+      return;
+    }
+    seen_changes_ = changes_;
+    for (std::uint32_t i = 0; i < joined_.size(); ++i) {
+      save_engine_values(i);
+    }
+    std::vector<std::string> at_the_end;  // the differences may not be the last ones
+    build(frame_.application, indices_, at_the_end);
+    set_executor(frame_, indices_);
+    frame_.max_ages = stated_ ? recorder::MaxAges() : max_ages(indices_);
+    of_node = publications_of(frame_.application);
+  }
+  stream_->grow(of_node);
+}
+
+/// Writes the results up to `horizon_ns`, if it is time.
+void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
+  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+  const std::int64_t every_ns = std::chrono::nanoseconds(options_.write_every).count();
+  if (every_ns == 0 || now_ns < next_write_ns_ || horizon_ns <= frame_.window.start_ns ||
+      stream_->instances() == written_instances_) {
+    return;
+  }
+  seen_changes_.reset();  // priorities may have changed
+  update({});
+  recorder::RunResults results = frame_;
+  std::vector<bool> going_on;
+  {
+    Kept kept;
+    const std::scoped_lock lock(mutex_);
+    if (spins_ > 0) {
+      note_active_rows(kept);
+    }
+    results.threads = results_.threads;
+    describe(results, indices_);
+    going_on = this->going_on(indices_, results.application.callbacks.size());
+  }
+  results.end = recorder::RunEnd::kRunning;
+  results.window.end_ns = horizon_ns;
+  stream_->fill(results, going_on, kWritten);
+  if (const auto problem = writer_.write(results)) {
+    RCLCPP_WARN(logger(), "the recording goes on, but: %s", problem->c_str());
+  }
+  written_instances_ = stream_->instances();
+  const std::int64_t took_ns = rclrt::realtime::monotonic_now_ns() - now_ns;
+  next_write_ns_ = now_ns + std::max(every_ns, kWriteShare * took_ns);
+}
+
+}  // namespace rclrt_robot

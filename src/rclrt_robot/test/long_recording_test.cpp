@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings that stream, and what can be read of them meanwhile.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "recorded_robot.hpp"
+
+namespace rclrt_robot::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr std::size_t kFew = 30;
+
+class LongRecording : public Ros {
+ protected:
+  Json results() const { return Json::parse(text_of(folder_ / "out/results.json")); }
+
+  /// Makes a recording, and an executor with it.
+  std::shared_ptr<Recording> record(RecordingOptions options) {
+    options.directory = folder_ / "out";
+    const auto recording = std::make_shared<Recording>(options);
+    Options with = on_one_cpu();
+    with.recording = recording;
+    executor_ = std::make_unique<PreemptiveExecutor>(with);
+    executor_->add_node(robot_.lidar);
+    executor_->add_node(robot_.planner);
+    return recording;
+  }
+
+  const Folder folder_;
+  RecordedRobot robot_;
+  std::unique_ptr<PreemptiveExecutor> executor_;
+};
+
+/// Returns the number of times of each callback in the histograms.
+std::map<std::string, std::uint64_t> counted(const std::filesystem::path& histograms) {
+  std::map<std::string, std::uint64_t> result;
+  std::ifstream file(histograms);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream row(line);
+    std::string kind, id, times, lowest, highest, count;
+    std::getline(row, kind, ',');
+    std::getline(row, id, ',');
+    std::getline(row, times, ',');
+    std::getline(row, lowest, ',');
+    std::getline(row, highest, ',');
+    std::getline(row, count, ',');
+    if (kind == "callback" && times == "response") {
+      result[id] += std::stoull(count);
+    }
+  }
+  return result;
+}
+
+TEST_F(LongRecording, StreamsWhenItIsFull) {
+  const auto recording = record({.max_instances = kFew});
+  spin_until(*executor_, [&] { return robot_.braked >= 200; });
+  EXPECT_EQ(recording->write(), std::vector<std::string>());
+  const Json found = results();
+  EXPECT_GE(found["streamed"]["instances"], 590);  // some were released before it began
+  EXPECT_FALSE(found.contains("ended"));
+  const Json& chain = found["chains"][0];
+  EXPECT_EQ(chain["id"], "/lidar timer 0");
+  EXPECT_EQ(chain["deadline_ms"], 10);
+  EXPECT_GE(chain["completed"], 199);
+  EXPECT_EQ(
+      chain["released"].get<int>(),
+      chain["completed"].get<int>() + chain["dropped"].get<int>() + chain["pending"].get<int>());
+  auto times = counted(folder_ / "out/histograms.csv");
+  for (const char* const id :
+       {"/lidar timer 0", "/planner subscription /points", "/planner group 1 subscription /stop"}) {
+    const auto completed = named(found["callbacks"], id)["completed"].get<std::uint64_t>();
+    EXPECT_LE(times[id], completed) << id;
+    EXPECT_GE(times[id] + 2, completed) << id;
+  }
+  EXPECT_GT(std::filesystem::file_size(folder_ / "out/trace.pftrace"), 1'000U);
+}
+
+TEST_F(LongRecording, FollowsTheChainsOfTheApplication) {
+  const auto recording = record({.application = folder_.write("robot.yaml", R"(
+rclrt: 1
+name: small_robot
+executors: [{name: main, cpus: [FIRST]}]
+nodes: [{name: lidar, executor: main}, {name: planner, executor: main}]
+callbacks:
+  - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [points, lines]}
+  - {id: filter, node: planner, subscription: {topic: points}, wcet_ms: 1, publishes: [stop]}
+  - {id: brake, node: planner, subscription: {topic: stop}, wcet_ms: 1, group: brakes}
+  - {id: fuse, node: planner, sync: {topics: [points, lines], window_ms: 5}, wcet_ms: 1}
+chains:
+  - {id: fused, callbacks: [scan, fuse], priority: 1, deadline_ms: 10}
+  - {id: obstacle, callbacks: [scan, filter, brake], priority: 2, deadline_ms: 10}
+)"),
+                                 .max_instances = kFew});
+  spin_until(*executor_, [&] { return robot_.braked >= 50; });
+  const auto told = recording->write();
+  EXPECT_THAT(
+      told, testing::Contains("chain 'fused' goes through a synchronisation and is not measured"));
+  const Json found = results();
+  ASSERT_EQ(found["chains"].size(), 1U);
+  EXPECT_EQ(found["chains"][0]["id"], "obstacle");
+  EXPECT_GE(found["chains"][0]["completed"], 49);
+  EXPECT_GT(found["chains"][0]["response_ms"]["best"].get<double>(), 0);
+  EXPECT_TRUE(found.contains("streamed"));
+}
+
+TEST_F(LongRecording, IsReadableWhileTheRobotRunsAndWithoutAWrite) {
+  auto recording = record({.write_every = 50ms});
+  const auto is_written = [&](int completed) {
+    try {
+      const Json found = results();
+      return found["ended"] == "running" && found["chains"].size() == 1 &&
+             found["chains"][0]["completed"] >= completed;
+    } catch (const Json::exception&) {  // there is no file
+      return false;
+    }
+  };
+  spin_until(*executor_, [&] { return is_written(20); });
+  const int completed = results()["chains"][0]["completed"];
+  executor_.reset();
+  recording.reset();  // as if the process had ended
+  EXPECT_GE(results()["chains"][0]["completed"], completed);
+  EXPECT_EQ(results()["ended"], "running");
+}
+
+TEST_F(LongRecording, WhatAppearsLateIsAdded) {
+  const auto recording = record({.max_instances = kFew});
+  const Spinning spinning(*executor_);
+  ASSERT_TRUE(eventually([&] { return robot_.braked >= 50; }));
+  auto late = std::make_shared<rclcpp::Node>("late");
+  std::atomic<int> ticks{0};
+  const auto timer = late->create_wall_timer(5ms, [&] { ++ticks; });
+  executor_->add_node(late);
+  ASSERT_TRUE(eventually([&] { return ticks >= 50; }));
+  executor_->cancel();
+  ASSERT_TRUE(eventually([&] { return !executor_->is_spinning(); }));
+  EXPECT_EQ(recording->write(), std::vector<std::string>());
+  const Json found = results();
+  ASSERT_EQ(found["chains"].size(), 2U);
+  EXPECT_EQ(found["chains"][1]["id"], "/late timer 0");
+  EXPECT_EQ(found["chains"][1]["deadline_ms"], 5);
+  EXPECT_GE(found["chains"][1]["completed"], 49);
+  // Not from the begin of the recording on: it appeared after half a second.
+  EXPECT_LT(found["chains"][1]["released"].get<int>(),
+            2 * found["chains"][0]["released"].get<int>() - 60);
+}
+
+TEST_F(LongRecording, KnowsWhatCallbacksPublishAndTheChainsToALargestAge) {
+  const auto recording = record({.max_instances = kFew});
+  executor_->set_timing(robot_.entities[1], {.max_age = 10ms});
+  spin_until(*executor_, [&] { return robot_.braked >= 400; });
+  EXPECT_EQ(recording->write(), std::vector<std::string>());
+  const Json found = results();
+  ASSERT_EQ(found["chains"].size(), 2U);
+  EXPECT_EQ(found["chains"][1]["callbacks"],
+            Json({"/lidar timer 0", "/planner subscription /points",
+                  "/planner group 1 subscription /stop"}));
+  EXPECT_GT(found["chains"][1]["completed"], 10);
+  EXPECT_LT(found["chains"][1]["released"], found["chains"][0]["released"]);
+}
+
+TEST_F(LongRecording, ATimeBelowZeroIsRefused) {
+  EXPECT_THAT([&] { record({.write_every = -1ms}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("RecordingOptions::write_every is -1 ms; expected at least 0")));
+}
+
+}  // namespace
+}  // namespace rclrt_robot::test
