@@ -60,11 +60,11 @@ class DueInstances {
     until_ = until_ == 0 ? 1 : until_ * 2;
     const auto sorted = static_cast<std::ptrdiff_t>(all_.size());
     for (auto& [due, next] : streams_) {
-      for (; next + due.deadline <= until_ && next < end_; next += due.stream.period) {
+      for (; due_of(due, next) <= until_ && next < end_; next += due.stream.period) {
         if (all_.size() >= kMostInstances) {
           return false;
         }
-        all_.push_back({next + due.deadline, next, due.stream.work});
+        all_.push_back({due_of(due, next), next, due.stream.work});
       }
     }
     std::sort(all_.begin() + sorted, all_.end(),
@@ -85,6 +85,12 @@ class DueInstances {
   Ticks longest_deadline() const { return longest_; }
 
  private:
+  /// Returns the earliest deadline of an instance that arrives at `arrival` or, if that is before 0,
+  /// at 0.
+  static Ticks due_of(const EdfWork::Due& due, Ticks arrival) {
+    return std::max(arrival, -due.late) + due.deadline;
+  }
+
   std::vector<std::pair<EdfWork::Due, Ticks>> streams_;  // with the arrival of the next instance
   std::vector<Instance> all_;
   Ticks end_;
