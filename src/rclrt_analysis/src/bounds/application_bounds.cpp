@@ -54,6 +54,12 @@ ApplicationBounds::ApplicationBounds(const model::Application& application, Exec
     waits_.mix_levels(application, *by_period_);
   }
   waits_.mix_levels(application, workload_);
+  if (kind_.sets_by_priority) {
+    workload_.order_sets();
+    if (by_period_) {
+      by_period_->order_sets();
+    }
+  }
   for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
     timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
   }

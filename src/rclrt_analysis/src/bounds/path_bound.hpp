@@ -42,9 +42,17 @@ struct PathBound {
   std::vector<Contribution> why;
 };
 
+/// Work of which each set runs that of one release of a timer at most: see path_ready_sets.cpp.
+struct OncePerSet {
+  Ticks work{};
+  /// In so many of the sets that follow, the work of a release at or after that of the path cannot
+  /// run before the path's last callback.
+  Ticks without{};
+};
+
 /// The limits that ready sets put on the delay of a path: see path_ready_sets.cpp.
 struct ReadySets {
-  const std::vector<Ticks>& limited;  ///< for each timer, the work that is started once in a set
+  const std::vector<std::vector<OncePerSet>>& limited;  ///< for each timer
   Ticks count{};  ///< the sets that may follow the current one until the last callback starts
   Ticks end_of_arrivals{};  ///< releases of the path's timer from here on need not be examined
   Ticks limit{};            ///< a bound that is not below it is of no use
@@ -99,7 +107,11 @@ class PathBounds {
   std::optional<PathBound> worst_in_order(const Path& path, PathTerms& terms, Budget& budget) const;
   std::int64_t steps_by_sets() const;
   bool has_own_queues(const Path& path) const;
-  std::vector<Ticks> limited_by_sets(const Path& path) const;
+  std::vector<std::vector<OncePerSet>> limited_by_sets(const Path& path) const;
+  bool is_seen_at_once(const Path& path) const;
+  Ticks released_by(const Releases& releases, const Path& path, Ticks arrival) const;
+  Ticks next_arrival(const Path& path, const PathTerms& terms, const ReadySets& sets,
+                     Ticks arrival) const;
   std::optional<PathBound> lowest_by_order(const Path& path, PathTerms& terms, Ticks limit,
                                            Budget& budget);
   std::optional<PathBound> lowest_by_sets(const Path& path, const PathTerms& terms,
@@ -114,7 +126,7 @@ class PathBounds {
   std::optional<PathBound> with_pending(
       const Path& path, const std::function<std::optional<PathBound>(Ticks)>& bound_of) const;
   bool runs_by_release() const;
-  const std::vector<Ticks>& flows(Ticks turns);
+  const std::vector<Ticks>& flows(Ticks turns, std::optional<int> least_in_last);
   std::optional<PathBound> lowest_by_turns(const Path& path, const PathTerms& terms, Ticks busy,
                                            Ticks limit, Budget& budget);
   std::optional<PathBound> by_turns(const Path& path, const PathTerms& terms, const Turns& turns,
@@ -142,7 +154,7 @@ class PathBounds {
   bool in_age_ = false;                                                // age_of() is under way
   bool by_release_ = false;                                            // see runs_by_release()
   Started longest_;                            // the longest callback, with order of release
-  std::map<Ticks, std::vector<Ticks>> flows_;  // see flows()
+  std::map<std::pair<Ticks, std::optional<int>>, std::vector<Ticks>> flows_;  // see flows()
 };
 
 }  // namespace rclrt::analysis::detail
