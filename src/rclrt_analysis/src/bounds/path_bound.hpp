@@ -65,6 +65,9 @@ struct Turns {
   Ticks limit{};  ///< a bound that is not below it is of no use
 };
 
+/// The search by sets and turns is for applications with no more callbacks than this.
+inline constexpr std::size_t kMostInOrder = 500;
+
 class PathBounds {
  public:
   /// `timers` are indices into Workload::timers; the releases of these timers share the core.
@@ -89,6 +92,8 @@ class PathBounds {
   PathBound bound(const Path& path, std::optional<Ticks> age, const BeforePath& before);
   PathBound bound_by_offsets(const Path& path, std::optional<Ticks> age, const BeforePath& before,
                              PathBound any_offsets);
+  void lower_by_sets(const Path& path, std::optional<Ticks> age, const BeforePath& start,
+                     Budget& budget, PathBound& found);
   std::vector<std::size_t> timers_in_phase(const Path& path);
   Ticks hyperperiod_of(std::size_t timer, const std::vector<std::size_t>& others, Ticks most) const;
   std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
@@ -115,7 +120,10 @@ class PathBounds {
   std::optional<PathBound> lowest_by_order(const Path& path, PathTerms& terms, Ticks limit,
                                            Budget& budget);
   std::optional<PathBound> lowest_by_sets(const Path& path, const PathTerms& terms,
+                                          const std::vector<std::vector<OncePerSet>>& limited,
                                           Ticks end_of_all, Ticks limit, Budget& budget) const;
+  std::optional<PathBound> worst_in_phase(const Path& path, const PathTerms& terms,
+                                          const ReadySets& sets, Budget& budget) const;
   std::optional<PathBound> worst_by_sets(const Path& path, const PathTerms& terms,
                                          const ReadySets& sets, Budget& budget) const;
   std::optional<Ticks> start_by_sets(const Path& path, const PathTerms& terms,
@@ -135,7 +143,8 @@ class PathBounds {
   std::optional<Ticks> end_of_last(const Path& path, Ticks start, Budget& budget) const;
   Ticks background_before(Ticks time) const;
   PathBound explain_sets(const Path& path, const PathTerms& terms, const ReadySets& sets,
-                         Ticks arrival, Ticks start) const;
+                         Ticks arrival, Ticks start, Ticks end) const;
+  Ticks earlier_than(Ticks arrival, const Path& path, const PathTerms& terms) const;
   Ticks release_of(Ticks q, const Path& path, const PathTerms& terms) const;
   Ticks started_work(const PathTerms& terms) const;
   Ticks jobs_to_follow(const Path& path, const PathTerms& terms) const;

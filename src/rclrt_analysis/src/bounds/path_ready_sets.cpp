@@ -45,9 +45,8 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Limits of the search by sets and turns: the callbacks of an application, and the steps for all
-/// timers and for one path. About 100 steps take a microsecond.
-constexpr std::size_t kMostInOrder = 500;
+/// Limits of the search by sets and turns: the steps for all timers and for one path. About 100
+/// steps take a microsecond.
 constexpr std::int64_t kStepsOfAllPaths = 100'000'000;
 constexpr std::int64_t kStepsOfOnePath = 4'000'000;
 
@@ -117,12 +116,21 @@ Ticks PathBounds::released_by(const Releases& releases, const Path& path, Ticks 
   return is_seen_at_once(path) ? releases.before(arrival) : releases.until(arrival);
 }
 
+/// Returns how many instances of the path are released in the busy period before the one that is
+/// released at `arrival`.
+Ticks PathBounds::earlier_than(Ticks arrival, const Path& path, const PathTerms& terms) const {
+  if (terms.before.apart > 0) {
+    return (arrival - jitter_ - terms.before.earliest) / workload_.period[path.timer];
+  }
+  return workload_.releases(path.timer, 0).until(arrival) - 1;
+}
+
 /// Returns the most work of the busy period before the last callback starts, plus 1, if the path's
 /// instance is released `arrival` after its begin. nullopt if the budget ends.
 std::optional<Ticks> PathBounds::start_by_sets(const Path& path, const PathTerms& terms,
                                                const ReadySets& sets, Ticks arrival, Ticks least,
                                                Budget& budget) const {
-  const Ticks earlier = workload_.releases(path.timer, 0).until(arrival) - 1;
+  const Ticks earlier = earlier_than(arrival, path, terms);
   const Ticks own = sum(product(earlier, terms.head - terms.early), terms.own_first);
   const Ticks once = sum(own, started_work(terms)) - workload_.wcet[path.last] + 1;
   struct Limited {
@@ -188,7 +196,8 @@ std::optional<PathBound> PathBounds::lowest_by_order(const Path& path, PathTerms
   if (!end_of_all) {
     return std::nullopt;
   }
-  auto result = sets ? lowest_by_sets(path, terms, *end_of_all, limit, budget) : std::nullopt;
+  auto result = sets ? lowest_by_sets(path, terms, limited_by_sets(path), *end_of_all, limit, budget)
+                     : std::nullopt;
   if (terms.load.compare_with_one() < 0) {  // otherwise the busy period has no known end
     auto other =
         lowest_by_turns(path, terms, *end_of_all, result ? *result->response : limit, budget);
@@ -201,14 +210,15 @@ std::optional<PathBound> PathBounds::lowest_by_order(const Path& path, PathTerms
 
 /// Returns the lowest bound of the path by ready sets that is below `limit`. nullopt: there is
 /// none. `end_of_all`: no release of the path's timer from there on needs to be examined.
-std::optional<PathBound> PathBounds::lowest_by_sets(const Path& path, const PathTerms& terms,
-                                                    Ticks end_of_all, Ticks limit,
-                                                    Budget& budget) const {
+std::optional<PathBound> PathBounds::lowest_by_sets(
+    const Path& path, const PathTerms& terms,
+    const std::vector<std::vector<OncePerSet>>& limited, Ticks end_of_all, Ticks limit,
+    Budget& budget) const {
   const Ticks length = length_of(path);
-  const auto limited = limited_by_sets(path);
   return with_pending(path, [&](Ticks pending) {
     const ReadySets sets{limited, length + pending - 1, end_of_all, limit};
-    return worst_by_sets(path, terms, sets, budget);
+    return terms.before.apart > 0 ? worst_in_phase(path, terms, sets, budget)
+                                  : worst_by_sets(path, terms, sets, budget);
   });
 }
 
@@ -299,13 +309,7 @@ std::optional<PathBound> PathBounds::worst_by_sets(const Path& path, const PathT
     several = several > 0 ? 2 * several : std::max<Ticks>(1, (next - arrival) / 2);
     arrival = next;
   }
-  PathBound result = explain_sets(path, terms, sets, worst.until, worst.start);
-  for (Contribution& term : result.why) {
-    if (term.kind == Contribution::Kind::kBackground) {
-      term.total = background_before(worst.end);
-      term.releases = term.total / workload_.background;
-    }
-  }
+  PathBound result = explain_sets(path, terms, sets, worst.until, worst.start, worst.end);
   result.response = worst.response;
   result.waited = worst.arrival - jitter_;
   return result;
@@ -342,8 +346,8 @@ Ticks PathBounds::background_before(Ticks time) const {
 /// Returns the terms of a bound by ready sets for releases up to `arrival`: those of the work
 /// before the start without a limit by the sets, less what the sets take off.
 PathBound PathBounds::explain_sets(const Path& path, const PathTerms& terms, const ReadySets& sets,
-                                   Ticks arrival, Ticks start) const {
-  const Ticks earlier = workload_.releases(path.timer, 0).until(arrival) - 1;
+                                   Ticks arrival, Ticks start, Ticks end) const {
+  const Ticks earlier = earlier_than(arrival, path, terms);
   PathBound result = explain(path, terms, earlier, start, kHorizon);
   for (const PathTerms::Timer& timer : terms.timers) {
     const bool own = timer.timer == path.timer;
@@ -359,6 +363,10 @@ PathBound PathBounds::explain_sets(const Path& path, const PathTerms& terms, con
       rest -= each.work;
     }
     for (Contribution& term : result.why) {
+      if (term.kind == Contribution::Kind::kBackground) {
+        term.total = background_before(end);
+        term.releases = term.total / workload_.background;
+      }
       const auto kind = own ? Contribution::Kind::kOwn : Contribution::Kind::kInterference;
       if (less > 0 && term.kind == kind && term.callback == workload_.timers[timer.timer]) {
         term.total -= less;
