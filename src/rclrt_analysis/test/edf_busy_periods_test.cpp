@@ -16,6 +16,11 @@ Ticks until(const Stream& stream, Ticks t) {
   return t + stream.jitter < 0 ? 0 : (t + stream.jitter) / stream.period + 1;
 }
 
+/// Returns how many instances that arrive in the busy period are due by `deadline`.
+Ticks due_by(const EdfWork::Due& each, Ticks deadline) {
+  return deadline < each.deadline - each.late ? 0 : until(each.stream, deadline - each.deadline);
+}
+
 /// Returns the end of an instance of `own` that arrives at `a` (Spuri, INRIA RR-2772, 1996).
 Ticks end_of(const EdfWork& work, const EdfWork::Due& own, Ticks a) {
   Ticks w = 1;
@@ -29,7 +34,7 @@ Ticks end_of(const EdfWork& work, const EdfWork::Due& own, Ticks a) {
     }
     total += blocking;
     for (const EdfWork::Due& each : work.due) {
-      const Ticks due = until(each.stream, a + own.deadline - each.deadline);
+      const Ticks due = due_by(each, a + own.deadline);
       const Ticks arrived = ceil_div(w + each.stream.jitter, each.stream.period);
       total += each.stream.work * (&each == &own ? due : std::min(due, arrived));
     }
@@ -65,8 +70,9 @@ EdfWork random_work(std::mt19937_64& random) {
   EdfWork work;
   const Ticks due = between(1, 4);
   for (Ticks i = 0; i < due; ++i) {
-    work.due.push_back({{between(0, 4), between(8, 24), between(0, 1) * between(0, 30)},
-                        between(0, 1) * between(0, 40)});
+    const Stream stream{between(0, 4), between(8, 24), between(0, 1) * between(0, 30)};
+    const Ticks late = between(0, 1) * std::min(stream.jitter, between(0, 4));
+    work.due.push_back({stream, between(0, 1) * between(0, 40), between(0, 1) == 1 ? late : kHorizon});
   }
   const Ticks always = between(0, 2);
   for (Ticks i = 0; i < always; ++i) {

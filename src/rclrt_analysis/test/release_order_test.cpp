@@ -68,6 +68,48 @@ Builder one_and_five() {
       .chain("long", {"l1", "l2", "l3", "l4", "l5"}, 0);
 }
 
+// `fork` releases `first` and `second`, which are in one set. In a static order the more urgent one
+// runs first, in a wait set any one. A set with `other` may have begun an instant before.
+TEST(Turns, InAStaticOrderTheLessUrgentCallbacksOfASetRunLater) {
+  const auto application = Builder()
+                               .timer("fork", 100, 1)
+                               .subscription("first", "fork", 2)
+                               .priority(2)
+                               .subscription("second", "fork", 40)
+                               .priority(1)
+                               .timer("other", 100, 3)
+                               .priority(0)
+                               .chain("first", {"fork", "first"}, 0)
+                               .chain("second", {"fork", "second"}, 0)
+                               .done();
+  const auto in_order = chain_bounds(application, ExecutorKind::kStaticOrder);
+  EXPECT_EQ(in_order[0].bound, ms(3 + 1 + 2).count());
+  EXPECT_EQ(in_order[1].bound, ms(3 + 1 + 2 + 40).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound, ms(3 + 1 + 2 + 40).count());
+}
+
+// The periods of 20 and 68 are together or 4 apart, so `low` has always ended when `high` is
+// released, unless both come at once: then `high` runs first. With an offset of 1, it may be in the
+// set before.
+TEST(Turns, InAStaticOrderStatedOffsetsKeepReleasesApart) {
+  model::Application application = Builder()
+                                       .timer("high", 20, 1)
+                                       .priority(1)
+                                       .timer("low", 68, 3)
+                                       .priority(0)
+                                       .chain("high", {"high"}, 0)
+                                       .chain("low", {"low"}, 0)
+                                       .done();
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[0].bound, ms(1 + 3).count() - 1);
+  set_offset(application, 0, 0);
+  set_offset(application, 1, 0);
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[0].bound, ms(1).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[1].bound, ms(1 + 3).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound, ms(1 + 3).count());
+  set_offset(application, 0, 2);
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[0].bound, ms(1 + 3 - 2).count());
+}
+
 // In a wait set, `short` comes in the next set at the latest, so l1 and l2 delay it, but not l3. In
 // order of release, one of `long` may run and the next may wait. By the work alone it is 1 + 10.
 TEST(Turns, AShortChainWaitsForFewCallbacksOfALongOne) {
