@@ -33,6 +33,10 @@ struct Flow {
   Ticks count{};    ///< per release
   bool runs{};      ///< user code runs; false: a message to a sync that costs its dispatch only
   Ticks earlier{};  ///< how long the releases may have waited in syncs before, see RunsOf
+  /// The shortest time between two releases of an event with jitter; 0: no other limit than that of
+  /// the period.
+  Ticks distance{};
+  Ticks within{};  ///< as `jitter`, after the release itself
 
   bool operator==(const Flow&) const = default;
 };
@@ -184,6 +188,7 @@ class Holistic {
   void add_flows(std::size_t callback);
   void add_rarest_flows(std::size_t callback);
   Ticks jitter_after(std::size_t callback, const Flow& flow) const;
+  Ticks within_after(std::size_t callback, const Flow& flow) const;
   void find_paths();
   std::vector<Ticks> path_bounds(std::span<const std::size_t> only, Budget& budget) const;
   Latency path_bound(std::size_t last, Budget& budget) const;

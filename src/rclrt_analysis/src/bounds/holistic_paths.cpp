@@ -222,10 +222,12 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
                        Ticks until) {
     if (each > 0) {
       const Ticks jitter = executes ? jitter_after(other, flow) : flow.jitter;
-      result.push_back(
-          {flow.timer, product(flow.count, each), flow.period, jitter,
-           sum(least_[other], jitter + (executes ? 0 : 1)), !paths_[other].callbacks.empty(),
-           later && workload_.timers[flow.timer] == timer, until, workload_.jitter[flow.timer]});
+      const Ticks within = executes ? within_after(other, flow) : flow.within;
+      result.push_back({flow.timer, product(flow.count, each), flow.period, jitter,
+                        sum(least_[other], jitter + (executes ? 0 : 1)),
+                        !paths_[other].callbacks.empty(),
+                        later && workload_.timers[flow.timer] == timer, until,
+                        workload_.jitter[flow.timer], flow.distance, within});
     }
   };
   for (const auto& [core, lowest] : path.lowest) {

@@ -37,7 +37,7 @@ constexpr Ticks kMostWaiting = 1000;
 Ticks arrivals(std::span<const Stream> streams, Ticks time) {
   Ticks count = 0;
   for (const Stream& stream : streams) {
-    count = sum(count, ceil_div(sum(time, stream.jitter), stream.period));
+    count = sum(count, stream.before(time));
   }
   return count;
 }
@@ -74,8 +74,7 @@ Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& s
     const Ticks times = product(in_sets, static_cast<Ticks>(std::max<std::size_t>(inputs, 1)));
     Ticks brought = 0;  // work of a whole busy period
     for (const Stream& stream : streams[i]) {
-      brought =
-          sum(brought, product(ceil_div(sum(busy, stream.jitter), stream.period), stream.work));
+      brought = sum(brought, product(stream.before(busy), stream.work));
     }
     total = sum(total, std::min(product(times, each), brought));
   }

@@ -104,6 +104,7 @@ void add_always(const CoreProblem& problem, std::size_t executor,
     for (Stream stream : streams_of(problem, callback, other)) {
       if (other) {
         stream.jitter = sum(stream.jitter, responses[callback]);
+        stream.within = sum(stream.within, responses[callback]);
       }
       if (stream.work > 0) {
         always.push_back(stream);
