@@ -68,6 +68,21 @@ Builder one_and_five() {
       .chain("long", {"l1", "l2", "l3", "l4", "l5"}, 0);
 }
 
+// One busy period of all has five of x, two of y and p: 9.2. By itself, p1 waits for one x, one y and
+// p2 of the release before, and p2 for x, y and p1: 3.2 each.
+TEST(ReleaseOrder, EachCallbackOfAChainWaitsForWhatWasReleasedBeforeIt) {
+  const auto application = Builder()
+                               .timer("x", 2, 1)
+                               .timer("y", 5, 2)
+                               .timer("p1", 100, 0.1)
+                               .subscription("p2", "p1", 0.1)
+                               .chain("p", {"p1", "p2"}, 0)
+                               .done();
+  for (const auto executor : {ExecutorKind::kPreemptive, ExecutorKind::kEvents}) {
+    EXPECT_EQ(chain_bounds(application, executor)[0].bound, ms(2 * 3.2).count());
+  }
+}
+
 // `fork` releases `first` and `second`, which are in one set. In a static order the more urgent one
 // runs first, in a wait set any one. A set with `other` may have begun an instant before.
 TEST(Turns, InAStaticOrderTheLessUrgentCallbacksOfASetRunLater) {

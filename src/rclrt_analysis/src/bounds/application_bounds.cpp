@@ -2,6 +2,7 @@
 #include "bounds/application_bounds.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "bounds/drops.hpp"
@@ -363,8 +364,12 @@ HyperperiodBounds& ApplicationBounds::by_instances(std::size_t executor) {
 
 /// Returns whether callbacks are bounded one by one, too, or only so.
 bool ApplicationBounds::needs_one_by_one(std::size_t executor) {
+  const bool may_be_lower =
+      workload_.order != Workload::Order::kPriority ||
+      (workload_.by_release && std::ranges::adjacent_find(workload_.priority, std::not_equal_to{}) ==
+                                   workload_.priority.end());
   return by_busy_periods(executor, EventLimits::kDistance) == nullptr ||
-         (workload_.order != Workload::Order::kPriority && workload_.wcet.size() <= kOneByOne);
+         (may_be_lower && workload_.wcet.size() <= kOneByOne);
 }
 
 /// Returns analyses that bound each callback by itself: one counts the sets of a sync by its
