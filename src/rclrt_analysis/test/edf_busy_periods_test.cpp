@@ -80,7 +80,8 @@ EdfWork random_work(std::mt19937_64& random) {
       stream.within = between(0, stream.jitter);
     }
     const Ticks late = between(0, 1) * std::min(stream.jitter, between(0, 4));
-    work.due.push_back({stream, between(0, 1) * between(0, 40), between(0, 1) == 1 ? late : kHorizon});
+    work.due.push_back(
+        {stream, between(0, 1) * between(0, 40), between(0, 1) == 1 ? late : kHorizon});
   }
   const Ticks always = between(0, 2);
   for (Ticks i = 0; i < always; ++i) {

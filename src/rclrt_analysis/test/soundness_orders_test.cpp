@@ -55,7 +55,8 @@ class Drawn : public RandomApplication {
     for (model::Callback& callback : application.callbacks) {
       if (auto* event = std::get_if<model::Event>(&callback.trigger)) {
         event->offset = ms(between(0, 40) * 0.25);
-        event->seed = chance(0.6) ? model::Event::kDensest : static_cast<std::uint64_t>(between(0, 99));
+        event->seed =
+            chance(0.6) ? model::Event::kDensest : static_cast<std::uint64_t>(between(0, 99));
       }
     }
   }

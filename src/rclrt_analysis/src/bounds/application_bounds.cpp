@@ -364,10 +364,10 @@ HyperperiodBounds& ApplicationBounds::by_instances(std::size_t executor) {
 
 /// Returns whether callbacks are bounded one by one, too, or only so.
 bool ApplicationBounds::needs_one_by_one(std::size_t executor) {
-  const bool may_be_lower =
-      workload_.order != Workload::Order::kPriority ||
-      (workload_.by_release && std::ranges::adjacent_find(workload_.priority, std::not_equal_to{}) ==
-                                   workload_.priority.end());
+  const bool may_be_lower = workload_.order != Workload::Order::kPriority ||
+                            (workload_.by_release &&
+                             std::ranges::adjacent_find(workload_.priority, std::not_equal_to{}) ==
+                                 workload_.priority.end());
   return by_busy_periods(executor, EventLimits::kDistance) == nullptr ||
          (may_be_lower && workload_.wcet.size() <= kOneByOne);
 }

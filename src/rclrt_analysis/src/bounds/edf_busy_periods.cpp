@@ -80,14 +80,15 @@ class DueInstances {
 
   /// Returns whether an instance that is due later than until() arrives before `end`.
   bool arrives_later(Ticks end) const {
-    return std::ranges::any_of(streams_, [&](const auto& each) { return each.first.stream.arrival(each.second) < end; });
+    return std::ranges::any_of(
+        streams_, [&](const auto& each) { return each.first.stream.arrival(each.second) < end; });
   }
 
   Ticks longest_deadline() const { return longest_; }
 
  private:
-  /// Returns the earliest deadline of an instance that arrives at `arrival` or, if that is before 0,
-  /// at 0.
+  /// Returns the earliest deadline of an instance that arrives at `arrival` or, if that is before
+  /// 0, at 0.
   static Ticks due_of(const EdfWork::Due& due, Ticks arrival) {
     return std::max(arrival, -due.late) + due.deadline;
   }

@@ -92,8 +92,8 @@ std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t call
 /// Returns model::relative_deadline() of a callback in ticks.
 std::optional<Ticks> edf_deadline(const model::Callback& callback);
 
-/// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set, up to
-/// the end of the callback `last` in the last one.
+/// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set, up
+/// to the end of the callback `last` in the last one.
 Ticks ready_sets(const CoreProblem& problem, std::size_t last, Ticks waiting, Budget& budget);
 
 /// Returns the time lost in each millisecond, and the time lost once, to work above all priorities.

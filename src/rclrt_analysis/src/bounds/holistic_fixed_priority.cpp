@@ -14,8 +14,8 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Returns whether instances of these two callbacks run in order of arrival. `os`: the priorities of
-/// threads.
+/// Returns whether instances of these two callbacks run in order of arrival. `os`: the priorities
+/// of threads.
 bool run_in_order(const CoreProblem& problem, const std::vector<int>& os, std::size_t one,
                   std::size_t other) {
   const Workload& work = problem.workload;

@@ -19,8 +19,8 @@
 // time, never more than n wait: by induction over the instances. A sync takes a message from each
 // input in one set. The parts of a service, one for each client, wait in one queue, of which a set
 // takes one request. Where a set runs in order of priority (Workload::turn), callbacks of a lower
-// priority run after the instance in the last of these sets; otherwise, nothing is assumed about the
-// order within a set.
+// priority run after the instance in the last of these sets; otherwise, nothing is assumed about
+// the order within a set.
 //
 // With several threads, callbacks are bounded as on several CPUs (kinds::kWaitSetThreads).
 #include <algorithm>
@@ -59,8 +59,8 @@ std::vector<Stream> queue_of(const CoreProblem& problem, std::size_t own,
   return result;
 }
 
-/// Returns the time of the rest of one ready set and `waiting` more sets, up to the end of `last` in
-/// the last one.
+/// Returns the time of the rest of one ready set and `waiting` more sets, up to the end of `last`
+/// in the last one.
 Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& streams,
            std::size_t last, Ticks waiting, Ticks busy) {
   // A polling point follows each instance.

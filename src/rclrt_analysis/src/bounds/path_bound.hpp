@@ -144,6 +144,8 @@ class PathBounds {
   Ticks background_before(Ticks time) const;
   PathBound explain_sets(const Path& path, const PathTerms& terms, const ReadySets& sets,
                          Ticks arrival, Ticks start, Ticks end) const;
+  Releases in_phase_with(const Path& path, Ticks nominal, const PathTerms::Timer& timer,
+                         const BeforePath& before) const;
   Ticks earlier_than(Ticks arrival, const Path& path, const PathTerms& terms) const;
   Ticks release_of(Ticks q, const Path& path, const PathTerms& terms) const;
   Ticks started_work(const PathTerms& terms) const;
@@ -162,7 +164,7 @@ class PathBounds {
   std::map<std::pair<std::size_t, bool>, std::optional<Ticks>> ages_;  // see age_of()
   bool in_age_ = false;                                                // age_of() is under way
   bool by_release_ = false;                                            // see runs_by_release()
-  Started longest_;                            // the longest callback, with order of release
+  Started longest_;  // the longest callback, with order of release
   std::map<std::pair<Ticks, std::optional<int>>, std::vector<Ticks>> flows_;  // see flows()
 };
 

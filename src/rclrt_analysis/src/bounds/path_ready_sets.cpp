@@ -97,7 +97,7 @@ std::vector<std::vector<OncePerSet>> PathBounds::limited_by_sets(const Path& pat
     auto& all = result[workload_.runs[callback].front().timer];
     auto own = std::ranges::find(all, without, &OncePerSet::without);
     if (own == all.end()) {
-      own = all.insert(own, {.work = 0, .without = without});
+      own = all.insert(own, OncePerSet{.work = 0, .without = without});
     }
     own->work = sum(own->work, sum(workload_.wcet[callback], workload_.dispatch));
   }
@@ -196,8 +196,9 @@ std::optional<PathBound> PathBounds::lowest_by_order(const Path& path, PathTerms
   if (!end_of_all) {
     return std::nullopt;
   }
-  auto result = sets ? lowest_by_sets(path, terms, limited_by_sets(path), *end_of_all, limit, budget)
-                     : std::nullopt;
+  auto result = sets
+                    ? lowest_by_sets(path, terms, limited_by_sets(path), *end_of_all, limit, budget)
+                    : std::nullopt;
   if (terms.load.compare_with_one() < 0) {  // otherwise the busy period has no known end
     auto other =
         lowest_by_turns(path, terms, *end_of_all, result ? *result->response : limit, budget);
@@ -211,9 +212,8 @@ std::optional<PathBound> PathBounds::lowest_by_order(const Path& path, PathTerms
 /// Returns the lowest bound of the path by ready sets that is below `limit`. nullopt: there is
 /// none. `end_of_all`: no release of the path's timer from there on needs to be examined.
 std::optional<PathBound> PathBounds::lowest_by_sets(
-    const Path& path, const PathTerms& terms,
-    const std::vector<std::vector<OncePerSet>>& limited, Ticks end_of_all, Ticks limit,
-    Budget& budget) const {
+    const Path& path, const PathTerms& terms, const std::vector<std::vector<OncePerSet>>& limited,
+    Ticks end_of_all, Ticks limit, Budget& budget) const {
   const Ticks length = length_of(path);
   return with_pending(path, [&](Ticks pending) {
     const ReadySets sets{limited, length + pending - 1, end_of_all, limit};

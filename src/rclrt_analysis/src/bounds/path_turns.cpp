@@ -10,9 +10,9 @@
 // Ready sets. Up to the start of the path's last callback, the rest of one set and W more sets run
 // (path_ready_sets.cpp). A message that is published in a set is in a later one. So in each set, a
 // flow runs at most one callback on each of its branches: together at most W + 1 callbacks that
-// follow each other. Where sets run in order of priority, the one in set W is not of a lower priority
-// than the path's last callback. The flow of the instance under study begins after the rest of the
-// set: W callbacks.
+// follow each other. Where sets run in order of priority, the one in set W is not of a lower
+// priority than the path's last callback. The flow of the instance under study begins after the
+// rest of the set: W callbacks.
 //
 // Order of release. Let the path have k callbacks, and let r be the release of one of them. Before
 // it start only callbacks that were released no later than r. A callback that is released after r
@@ -54,8 +54,8 @@ constexpr Ticks kMostTurns = 100;
 class Flows {
  public:
   /// `without`: a callback that does not count, nor does what follows it. nullopt: all count.
-  /// `least_in_last`: the lowest Workload::turn of callbacks that run in the last turn. nullopt: all
-  /// do.
+  /// `least_in_last`: the lowest Workload::turn of callbacks that run in the last turn. nullopt:
+  /// all do.
   Flows(const Workload& workload, Ticks turns, std::optional<std::size_t> without,
         std::optional<int> least_in_last)
       : workload_(workload), turns_(turns), without_(without), least_in_last_(least_in_last) {}
@@ -130,8 +130,8 @@ bool PathBounds::runs_by_release() const {
   return true;
 }
 
-/// Returns the most work of a flow of each of Workload::timers in so many turns. `least_in_last`: see
-/// Flows.
+/// Returns the most work of a flow of each of Workload::timers in so many turns. `least_in_last`:
+/// see Flows.
 const std::vector<Ticks>& PathBounds::flows(Ticks turns, std::optional<int> least_in_last) {
   std::vector<Ticks>& most = flows_[{turns, least_in_last}];
   if (most.empty()) {
