@@ -124,9 +124,19 @@ std::optional<PathBound> PathBounds::worst_in_phase(const Path& path, const Path
   PathBound result;
   result.response = 0;
   PathTerms at = terms;
+  Ticks least = 1;  // start of the last release, which only grows without the other phases
   for (Ticks nominal = terms.before.earliest; nominal + jitter_ < sets.end_of_arrivals;
        nominal += terms.before.apart) {
     const Ticks arrival = nominal + jitter_;
+    const auto latest = start_by_sets(path, terms, sets, arrival, least, budget);
+    const auto latest_end = latest ? end_of_last(path, *latest, budget) : std::nullopt;
+    if (!latest_end) {
+      return std::nullopt;
+    }
+    least = *latest;
+    if (*latest_end - nominal <= *result.response) {
+      continue;
+    }
     for (std::size_t i = 0; i < terms.timers.size(); ++i) {
       at.timers[i].releases = in_phase_with(path, nominal, terms.timers[i], terms.before);
     }
