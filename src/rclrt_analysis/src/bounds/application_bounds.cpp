@@ -2,7 +2,6 @@
 #include "bounds/application_bounds.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "bounds/drops.hpp"
@@ -118,15 +117,17 @@ RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t ow
     }
     take_lower(found, component->bound(chain));
   }
-  if (by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
+  const Ticks period = model::max_interval(application_.callbacks[chain.callbacks[0]]).count();
+  if (found.bound.bound.value_or(kHorizon) > 2 * period &&  // otherwise it is hardly ever lower
+      by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
+    RelyingBound other = by_instances(own).bound(chain);
     if (!found.bound.bound) {
-      RelyingBound other = by_instances(own).bound(chain);
       found.bound.note +=
           "; nor was an end found of the busy period of all CPUs together, which counts the time "
           "of messages on their way as work; " +
           other.bound.note;
-      take_lower(found, std::move(other));
     }
+    take_lower(found, std::move(other));
   }
   return found;
 }
@@ -365,9 +366,7 @@ HyperperiodBounds& ApplicationBounds::by_instances(std::size_t executor) {
 /// Returns whether callbacks are bounded one by one, too, or only so.
 bool ApplicationBounds::needs_one_by_one(std::size_t executor) {
   const bool may_be_lower = workload_.order != Workload::Order::kPriority ||
-                            (workload_.by_release &&
-                             std::ranges::adjacent_find(workload_.priority, std::not_equal_to{}) ==
-                                 workload_.priority.end());
+                            (workload_.by_release && workload_.has_one_priority());
   return by_busy_periods(executor, EventLimits::kDistance) == nullptr ||
          (may_be_lower && workload_.wcet.size() <= kOneByOne);
 }

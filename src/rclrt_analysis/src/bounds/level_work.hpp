@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -43,6 +44,11 @@ struct Workload {
 
   /// States that within a ready set, callbacks of a higher priority run first.
   void order_sets() { turn = application.effective_priorities(); }
+
+  /// Returns whether all callbacks have the same priority.
+  bool has_one_priority() const {
+    return std::ranges::adjacent_find(priority, std::ranges::not_equal_to{}) == priority.end();
+  }
 
   /// Reads the execution times, periods and intervals of the application again.
   void read_times();

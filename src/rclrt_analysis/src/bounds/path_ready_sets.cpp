@@ -9,16 +9,14 @@
 // After the start. Nothing that is released after the path's last callback has started delays it.
 //
 // By the sets. From a on, at most the rest of one set and W more sets run until the last callback
-// starts. They are the sets 0 to W. What runs in set 0 or before was released before a (or at a, if
-// the path's first callback is no timer: a set has every timer that is due when it is formed). What
-// is released later runs in set 1 at the earliest, and the callback that is l-th from the timer in
-// set l, because a message that is published in a set is in a later one. So the l-th callback of
-// another timer has started at most as often as that timer was released before a, and W - l + 1
-// times since then. Where sets run in order of priority (Workload::turn), and its priority is lower
-// than that of the path's last callback, it does not run before that one in set W: W - l times.
-//
-// The same holds for the callbacks of the path's timer that are not on the path. Of those, the ones
-// of the instance under study count as released at a.
+// starts. They are the sets 0 to W. All work of set 0 and before was released before a (or at a, if
+// the path's first callback is no timer: a set has every timer that is due when it is formed). A
+// later release runs in set 1 at the earliest, and its l-th callback in set l, because a message
+// that is published in a set is in a later one. So the l-th callback of another timer has started
+// at most as often as that timer was released before a, and W - l + 1 times since then. Where sets
+// run in order of priority (Workload::turn), and its priority is lower than that of the path's last
+// callback, it does not run before that one in set W: W - l times. The same holds for the callbacks
+// of the path's own timer. Its release at a counts as a later one.
 //
 // W is found as follows. A set takes the oldest instance of each callback. A message that is
 // published in a set is in the next one, unless older ones of its callback wait. Let n instances of
