@@ -117,17 +117,15 @@ RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t ow
     }
     take_lower(found, component->bound(chain));
   }
-  const Ticks period = model::max_interval(application_.callbacks[chain.callbacks[0]]).count();
-  if (found.bound.bound.value_or(kHorizon) > 2 * period &&  // otherwise it is hardly ever lower
-      by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
-    RelyingBound other = by_instances(own).bound(chain);
+  if (by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
     if (!found.bound.bound) {
+      RelyingBound other = by_instances(own).bound(chain);
       found.bound.note +=
           "; nor was an end found of the busy period of all CPUs together, which counts the time "
           "of messages on their way as work; " +
           other.bound.note;
+      take_lower(found, std::move(other));
     }
-    take_lower(found, std::move(other));
   }
   return found;
 }
