@@ -13,7 +13,16 @@ namespace rclrt::analysis::detail {
 namespace {
 
 Ticks until(const Stream& stream, Ticks t) {
-  return t + stream.jitter < 0 ? 0 : (t + stream.jitter) / stream.period + 1;
+  const auto limit = [t](Ticks period, Ticks jitter) {
+    return t + jitter < 0 ? 0 : (t + jitter) / period + 1;
+  };
+  const Ticks most = limit(stream.period, stream.jitter);
+  return stream.distance > 0 ? std::min(most, limit(stream.distance, stream.within)) : most;
+}
+
+/// Returns how many instances that arrive in the busy period are due by `deadline`.
+Ticks due_by(const EdfWork::Due& each, Ticks deadline) {
+  return deadline < each.deadline - each.late ? 0 : until(each.stream, deadline - each.deadline);
 }
 
 /// Returns the end of an instance of `own` that arrives at `a` (Spuri, INRIA RR-2772, 1996).
@@ -29,12 +38,12 @@ Ticks end_of(const EdfWork& work, const EdfWork::Due& own, Ticks a) {
     }
     total += blocking;
     for (const EdfWork::Due& each : work.due) {
-      const Ticks due = until(each.stream, a + own.deadline - each.deadline);
-      const Ticks arrived = ceil_div(w + each.stream.jitter, each.stream.period);
+      const Ticks due = due_by(each, a + own.deadline);
+      const Ticks arrived = until(each.stream, w - 1);
       total += each.stream.work * (&each == &own ? due : std::min(due, arrived));
     }
     for (const Stream& each : work.always) {
-      total += each.work * ceil_div(w + each.jitter, each.period);
+      total += each.work * until(each, w - 1);
     }
     if (total <= w) {
       return total - 1;
@@ -65,12 +74,21 @@ EdfWork random_work(std::mt19937_64& random) {
   EdfWork work;
   const Ticks due = between(1, 4);
   for (Ticks i = 0; i < due; ++i) {
-    work.due.push_back({{between(0, 4), between(8, 24), between(0, 1) * between(0, 30)},
-                        between(0, 1) * between(0, 40)});
+    Stream stream{between(0, 4), between(8, 24), between(0, 1) * between(0, 30)};
+    if (stream.jitter > 0 && between(0, 1) == 1) {
+      stream.distance = between(1, stream.period);
+      stream.within = between(0, stream.jitter);
+    }
+    const Ticks late = between(0, 1) * std::min(stream.jitter, between(0, 4));
+    work.due.push_back(
+        {stream, between(0, 1) * between(0, 40), between(0, 1) == 1 ? late : kHorizon});
   }
   const Ticks always = between(0, 2);
   for (Ticks i = 0; i < always; ++i) {
     work.always.push_back({between(0, 2), between(10, 20), between(0, 1) * between(0, 20)});
+    if (work.always.back().jitter > 0 && between(0, 1) == 1) {
+      work.always.back().distance = between(2, 9);
+    }
   }
   work.blocking.push_back({between(0, 2), 0, kHorizon});
   const Ticks blocking = between(0, 3);

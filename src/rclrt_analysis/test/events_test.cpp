@@ -50,6 +50,26 @@ TEST(Events, HaveTheBoundOfATimerOfTheirShortestInterval) {
   }
 }
 
+// The event is due 40 after it occurs, so the timer, which is due 10 after its release, never waits
+// for it: 2. By its jitter of 100, three are due at 40 to 42: 3 * 4 and, by 16, two of the timer.
+// The last of the three occurs 2 after the first.
+TEST(Events, UnderEdfAreDueAfterTheyOccurHoweverMuchJitterTheyHave) {
+  model::Application application = Builder()
+                                       .timer("fast", 10, 2)
+                                       .timer("burst", 40, 4)
+                                       .chain("fast", {"fast"}, 0)
+                                       .chain("burst", {"burst"}, 0)
+                                       .done();
+  application.callbacks[1].trigger = model::Event{.min_interval = ms(1),
+                                                  .max_interval = ms(140),
+                                                  .depth = 10,
+                                                  .period = ms(40),
+                                                  .jitter = ms(100)};
+  const auto bounds = chain_bounds(application, ExecutorKind::kEdf);
+  EXPECT_EQ(bounds[0].bound, ms(2).count());
+  EXPECT_EQ(bounds[1].bound, ms(3 * 4 + 2 * 2 - 2).count());
+}
+
 TEST(Events, HaveAReactionAfterTheirLongestInterval) {
   const ChainBound bound = chain_bounds(stopping()).front();
   EXPECT_EQ(bound.bound, ms(3).count());

@@ -68,6 +68,63 @@ Builder one_and_five() {
       .chain("long", {"l1", "l2", "l3", "l4", "l5"}, 0);
 }
 
+// One busy period of all has five of x, two of y and p: 9.2. By itself, p1 waits for one x, one y
+// and p2 of the release before, and p2 for x, y and p1: 3.2 each.
+TEST(ReleaseOrder, EachCallbackOfAChainWaitsForWhatWasReleasedBeforeIt) {
+  const auto application = Builder()
+                               .timer("x", 2, 1)
+                               .timer("y", 5, 2)
+                               .timer("p1", 100, 0.1)
+                               .subscription("p2", "p1", 0.1)
+                               .chain("p", {"p1", "p2"}, 0)
+                               .done();
+  for (const auto executor : {ExecutorKind::kPreemptive, ExecutorKind::kEvents}) {
+    EXPECT_EQ(chain_bounds(application, executor)[0].bound, ms(2 * 3.2).count());
+  }
+}
+
+// `fork` releases `first` and `second`, which are in one set. In a static order the more urgent one
+// runs first, in a wait set any one. A set with `other` may have begun an instant before.
+TEST(Turns, InAStaticOrderTheLessUrgentCallbacksOfASetRunLater) {
+  const auto application = Builder()
+                               .timer("fork", 100, 1)
+                               .subscription("first", "fork", 2)
+                               .priority(2)
+                               .subscription("second", "fork", 40)
+                               .priority(1)
+                               .timer("other", 100, 3)
+                               .priority(0)
+                               .chain("first", {"fork", "first"}, 0)
+                               .chain("second", {"fork", "second"}, 0)
+                               .done();
+  const auto in_order = chain_bounds(application, ExecutorKind::kStaticOrder);
+  EXPECT_EQ(in_order[0].bound, ms(3 + 1 + 2).count());
+  EXPECT_EQ(in_order[1].bound, ms(3 + 1 + 2 + 40).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound, ms(3 + 1 + 2 + 40).count());
+}
+
+// The periods of 20 and 68 are together or 4 apart, so `low` has always ended when `high` is
+// released, unless both come at once: then `high` runs first. With an offset of 1, it may be in the
+// set before.
+TEST(Turns, InAStaticOrderStatedOffsetsKeepReleasesApart) {
+  model::Application application = Builder()
+                                       .timer("high", 20, 1)
+                                       .priority(1)
+                                       .timer("low", 68, 3)
+                                       .priority(0)
+                                       .chain("high", {"high"}, 0)
+                                       .chain("low", {"low"}, 0)
+                                       .done();
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[0].bound, ms(1 + 3).count() - 1);
+  set_offset(application, 0, 0);
+  set_offset(application, 1, 0);
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[0].bound, ms(1).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[1].bound, ms(1 + 3).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound, ms(1 + 3).count());
+  set_offset(application, 0, 2);
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kStaticOrder)[0].bound, ms(1 + 3 - 2).count());
+}
+
 // In a wait set, `short` comes in the next set at the latest, so l1 and l2 delay it, but not l3. In
 // order of release, one of `long` may run and the next may wait. By the work alone it is 1 + 10.
 TEST(Turns, AShortChainWaitsForFewCallbacksOfALongOne) {
@@ -87,7 +144,8 @@ TEST(Turns, BranchesOfAChainTakeTurnsOfTheirOwn) {
             ms(1 + 2 * 2 + 2 * 3).count());
 }
 
-// While `short` waits for a set, two releases of `long` are under way: 20 ms of work in 15 ms.
+// While `short` waits for a set, two releases of `long` are under way: 20 ms of work in 15 ms. The
+// set with l1 was formed an instant before, and the next one has l2 and `short`.
 TEST(Turns, EveryReleaseThatIsUnderWayTakesItsTurn) {
   const auto application = Builder()
                                .timer("short", 100, 1)
@@ -95,7 +153,7 @@ TEST(Turns, EveryReleaseThatIsUnderWayTakesItsTurn) {
                                .subscription("l2", "l1", 6)
                                .chain("short", {"short"}, 0)
                                .done();
-  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound, ms(1 + 12).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound, ms(1 + 12).count() - 1);
 }
 
 // The second b is released at 3, after a has started.

@@ -54,6 +54,12 @@ ApplicationBounds::ApplicationBounds(const model::Application& application, Exec
     waits_.mix_levels(application, *by_period_);
   }
   waits_.mix_levels(application, workload_);
+  if (kind_.sets_by_priority) {
+    workload_.order_sets();
+    if (by_period_) {
+      by_period_->order_sets();
+    }
+  }
   for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
     timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
   }
@@ -358,8 +364,10 @@ HyperperiodBounds& ApplicationBounds::by_instances(std::size_t executor) {
 
 /// Returns whether callbacks are bounded one by one, too, or only so.
 bool ApplicationBounds::needs_one_by_one(std::size_t executor) {
+  const bool may_be_lower = workload_.order != Workload::Order::kPriority ||
+                            (workload_.by_release && workload_.has_one_priority());
   return by_busy_periods(executor, EventLimits::kDistance) == nullptr ||
-         (workload_.order != Workload::Order::kPriority && workload_.wcet.size() <= kOneByOne);
+         (may_be_lower && workload_.wcet.size() <= kOneByOne);
 }
 
 /// Returns analyses that bound each callback by itself: one counts the sets of a sync by its

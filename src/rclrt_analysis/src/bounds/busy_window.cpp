@@ -9,19 +9,13 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Returns how many instances of the stream arrive from the start of a busy period up to and
-/// including `t`, if they arrive as early as possible.
-Ticks arrivals_until(const Stream& stream, Ticks t) {
-  return t + stream.jitter < 0 ? 0 : (t + stream.jitter) / stream.period + 1;
-}
-
 /// The ends of instances, which have to be asked for in order of arrival: the work of the others
 /// counts on from one end to the next.
 class WindowEnds {
  public:
   explicit WindowEnds(const BusyWindow& window) : window_(window) {
     for (const Stream& other : window.others) {
-      others_.add(other.work, other.period, other.jitter);
+      other.add_to(others_);
     }
   }
 
@@ -31,7 +25,7 @@ class WindowEnds {
   std::optional<Ticks> of(Ticks a, Budget& budget) {
     Ticks constant = sum(window_.blocking, window_.instant);
     for (const Stream& own : window_.own) {
-      constant = sum(constant, product(arrivals_until(own, a), own.work));
+      constant = sum(constant, product(own.until(a), own.work));
     }
     const auto end = fixed_point(constant, std::max({constant, least_, Ticks{1}}), others_, budget);
     least_ = end.value_or(0);
@@ -55,12 +49,11 @@ std::optional<std::vector<Ticks>> arrivals_in(const BusyWindow& window, Ticks bu
                                               Budget& budget) {
   std::vector<Ticks> arrivals{0};
   for (const Stream& own : window.own) {
-    Ticks a = product(ceil_div(own.jitter, own.period), own.period) - own.jitter;
-    for (; a < busy; a += own.period) {
+    for (Ticks q = own.at_once(); own.arrival(q) < busy; ++q) {
       if (arrivals.size() > 100'000 || !budget.take(1)) {
         return std::nullopt;
       }
-      arrivals.push_back(a);
+      arrivals.push_back(std::max<Ticks>(0, own.arrival(q)));
     }
   }
   std::ranges::sort(arrivals);
@@ -85,7 +78,7 @@ std::optional<Ticks> longest_busy_period(std::span<const Stream> streams, Ticks 
     if (stream.period < kHorizon) {
       load.add(stream.work, stream.period);  // otherwise it arrives once
     }
-    demand.add(stream.work, stream.period, stream.jitter);
+    stream.add_to(demand);
   }
   if (load.compare_with_one() >= 0) {
     return std::nullopt;
@@ -125,12 +118,12 @@ std::optional<Ticks> delay_in_busy_window(const BusyWindow& window, Budget& budg
   }
   WindowEnds ends(window);
   Ticks worst = 0;
-  for (Ticks nominal = 0; nominal - own.jitter < *busy; nominal += own.period) {
-    const auto end = ends.of(nominal - own.jitter, budget);
+  for (Ticks q = 0; own.arrival(q) < *busy; ++q) {
+    const auto end = ends.of(own.arrival(q), budget);
     if (!end) {
       return std::nullopt;
     }
-    worst = std::max(worst, *end - window.instant - nominal);
+    worst = std::max(worst, *end - window.instant - product(q, own.period));
   }
   return worst;
 }

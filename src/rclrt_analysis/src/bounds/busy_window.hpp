@@ -3,6 +3,7 @@
 // them. Under EDF, see edf_busy_periods.hpp.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,11 +12,50 @@
 
 namespace rclrt::analysis::detail {
 
-/// A stream of instances: at most ceil((w + jitter) / period) arrive within any time w.
+/// A stream of instances: at most ceil((w + jitter) / period) arrive within any time w. With a
+/// distance, at most ceil((w + within) / distance) do, too.
 struct Stream {
   Ticks work{};  ///< of each
   Ticks period{};
   Ticks jitter{};
+  Ticks distance{};  ///< 0: there is no second limit
+  Ticks within{};
+
+  /// Returns the most instances that arrive in [0, t).
+  Ticks before(Ticks t) const {
+    const Ticks count = ceil_div(sum(t, jitter), period);
+    return distance > 0 ? std::min(count, ceil_div(sum(t, within), distance)) : count;
+  }
+
+  /// Returns the most instances that arrive in [0, t]. A negative t stands for instances that
+  /// arrived before, as late as their jitter allows: at 0.
+  Ticks until(Ticks t) const {
+    const Ticks count = floor_div(t + jitter, period) + 1;
+    return std::max<Ticks>(
+        0, distance > 0 ? std::min(count, floor_div(t + within, distance) + 1) : count);
+  }
+
+  /// Returns the earliest arrival of instance q, from 0; below 0 if its jitter allows more than
+  /// that.
+  Ticks arrival(Ticks q) const {
+    const Ticks by_period = product(q, period) - jitter;
+    return distance > 0 ? std::max(by_period, product(q, distance) - within) : by_period;
+  }
+
+  /// Returns an instance that arrives at 0 at the earliest.
+  Ticks at_once() const {
+    return distance > 0 ? std::min(jitter / period, within / distance) : jitter / period;
+  }
+
+  void add_to(Demand& demand) const {
+    if (distance > 0) {
+      demand.add({.wcet = work,
+                  .releases = {{.period = period, .jitter = jitter}},
+                  .also = {{.period = distance, .jitter = within}}});
+    } else {
+      demand.add(work, period, jitter);
+    }
+  }
 };
 
 struct BusyWindow {

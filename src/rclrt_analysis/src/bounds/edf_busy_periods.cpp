@@ -48,7 +48,7 @@ class DueInstances {
     for (const EdfWork::Due& each : due) {
       longest_ = std::max(longest_, each.deadline);
       if (each.stream.work > 0) {
-        streams_.push_back({each, -each.stream.jitter});
+        streams_.push_back({each, 0});
       }
     }
     until_ = longest_ / 16;
@@ -60,11 +60,12 @@ class DueInstances {
     until_ = until_ == 0 ? 1 : until_ * 2;
     const auto sorted = static_cast<std::ptrdiff_t>(all_.size());
     for (auto& [due, next] : streams_) {
-      for (; next + due.deadline <= until_ && next < end_; next += due.stream.period) {
+      for (Ticks arrival = due.stream.arrival(next);
+           due_of(due, arrival) <= until_ && arrival < end_; arrival = due.stream.arrival(++next)) {
         if (all_.size() >= kMostInstances) {
           return false;
         }
-        all_.push_back({next + due.deadline, next, due.stream.work});
+        all_.push_back({due_of(due, arrival), arrival, due.stream.work});
       }
     }
     std::sort(all_.begin() + sorted, all_.end(),
@@ -79,13 +80,20 @@ class DueInstances {
 
   /// Returns whether an instance that is due later than until() arrives before `end`.
   bool arrives_later(Ticks end) const {
-    return std::ranges::any_of(streams_, [&](const auto& each) { return each.second < end; });
+    return std::ranges::any_of(
+        streams_, [&](const auto& each) { return each.first.stream.arrival(each.second) < end; });
   }
 
   Ticks longest_deadline() const { return longest_; }
 
  private:
-  std::vector<std::pair<EdfWork::Due, Ticks>> streams_;  // with the arrival of the next instance
+  /// Returns the earliest deadline of an instance that arrives at `arrival` or, if that is before
+  /// 0, at 0.
+  static Ticks due_of(const EdfWork::Due& due, Ticks arrival) {
+    return std::max(arrival, -due.late) + due.deadline;
+  }
+
+  std::vector<std::pair<EdfWork::Due, Ticks>> streams_;  // with the number of the next instance
   std::vector<Instance> all_;
   Ticks end_;
   Ticks longest_{};
@@ -194,7 +202,7 @@ class GrowingPeriod {
   explicit GrowingPeriod(const std::vector<Stream>& always) {
     for (const Stream& stream : always) {
       if (stream.work > 0) {
-        always_.add(stream.work, stream.period, stream.jitter);
+        stream.add_to(always_);
       }
     }
   }

@@ -8,7 +8,9 @@
 // sequence of busy periods serves all callbacks. For each d, E(d) is the least w with
 //   w = 1 + B(d) + sum over due streams of min(ceil((w + J) / T), floor((d - D + J) / T) + 1) C
 //         + sum over other streams of ceil((w + J) / T) C,
-// and the response of a callback is the largest E(d) - 1 - (d - D) over all d from D on.
+// and the response of a callback is the largest E(d) - 1 - (d - D) over all d from D on. A due
+// stream counts only from d = D - L on, if its deadlines count from a time at most L before the
+// arrival (EdfWork::Due::late). In Spuri's model they count from the nominal arrival, so L is J.
 //
 // Spuri's own formula differs in one respect: instances of the callback under study that arrive up
 // to `a` all count, also if the busy period ends before. The largest response is the same. Proof:
@@ -30,7 +32,10 @@ struct EdfWork {
   /// Instances that count if they are due in time.
   struct Due {
     Stream stream;
-    Ticks deadline{};  ///< relative to the arrival
+    Ticks deadline{};  ///< relative to the time from which it counts
+    /// The deadline counts from a time at most this much before the arrival. If it is less than the
+    /// jitter, no instance that arrives in the busy period is due before `deadline` less this.
+    Ticks late = kHorizon;
   };
 
   /// Work that counts once in the busy period of a deadline in [from, until). If several apply,

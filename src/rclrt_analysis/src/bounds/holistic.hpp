@@ -33,6 +33,10 @@ struct Flow {
   Ticks count{};    ///< per release
   bool runs{};      ///< user code runs; false: a message to a sync that costs its dispatch only
   Ticks earlier{};  ///< how long the releases may have waited in syncs before, see RunsOf
+  /// The shortest time between two releases of an event with jitter; 0: no other limit than that of
+  /// the period.
+  Ticks distance{};
+  Ticks within{};  ///< as `jitter`, after the release itself
 
   bool operator==(const Flow&) const = default;
 };
@@ -88,8 +92,9 @@ std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t call
 /// Returns model::relative_deadline() of a callback in ticks.
 std::optional<Ticks> edf_deadline(const model::Callback& callback);
 
-/// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set.
-Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
+/// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set, up
+/// to the end of the callback `last` in the last one.
+Ticks ready_sets(const CoreProblem& problem, std::size_t last, Ticks waiting, Budget& budget);
 
 /// Returns the time lost in each millisecond, and the time lost once, to work above all priorities.
 std::vector<Stream> background_streams(const CoreProblem& problem);
@@ -183,6 +188,7 @@ class Holistic {
   void add_flows(std::size_t callback);
   void add_rarest_flows(std::size_t callback);
   Ticks jitter_after(std::size_t callback, const Flow& flow) const;
+  Ticks within_after(std::size_t callback, const Flow& flow) const;
   void find_paths();
   std::vector<Ticks> path_bounds(std::span<const std::size_t> only, Budget& budget) const;
   Latency path_bound(std::size_t last, Budget& budget) const;

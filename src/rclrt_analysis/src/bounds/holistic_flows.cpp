@@ -13,6 +13,8 @@ void merge(std::vector<Flow>& flows, const Flow& flow) {
       continue;
     }
     one.jitter = std::max(one.jitter, flow.jitter);
+    one.distance = std::min(one.distance, flow.distance);
+    one.within = std::max(one.within, flow.within);
     one.earlier = std::max(one.earlier, flow.earlier);
     one.count = sum(one.count, flow.count);
     return;
@@ -27,7 +29,7 @@ std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
   for (const Flow& flow : problem.flows[callback]) {
     const Ticks own = flow.runs && user_code ? problem.workload.wcet[callback] : 0;
     const Ticks work = product(flow.count, sum(own, problem.per_instance));
-    result.push_back({work, flow.period, flow.jitter});
+    result.push_back({work, flow.period, flow.jitter, flow.distance, flow.within});
   }
   return result;
 }
@@ -36,7 +38,8 @@ std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t call
   std::vector<Stream> result;
   for (const Flow& flow : problem.flows[callback]) {
     const Ticks own = flow.runs ? problem.workload.wcet[callback] : 0;
-    result.push_back({product(flow.count, own), flow.period, flow.jitter});
+    const Ticks work = product(flow.count, own);
+    result.push_back({work, flow.period, flow.jitter, flow.distance, flow.within});
   }
   return result;
 }
@@ -56,7 +59,11 @@ void Holistic::find_flows() {
   flows_.assign(workload_.wcet.size(), {});
   for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
     const Ticks jitter = sum(workload_.jitter[k], overheads_.timer_jitter);
-    flows_[workload_.timers[k]].push_back({k, workload_.period[k], jitter, 1, true});
+    // Otherwise the count by the distance is not lower.
+    const bool is_limited = workload_.distance[k] > workload_.period[k] - workload_.jitter[k];
+    flows_[workload_.timers[k]].push_back({k, workload_.period[k], jitter, 1, true, 0,
+                                           is_limited ? workload_.distance[k] : 0,
+                                           is_limited ? overheads_.timer_jitter : 0});
   }
   for (const std::size_t callback : workload_.graph.order) {
     add_flows(callback);
@@ -69,7 +76,9 @@ std::vector<Flow> Holistic::messages(std::size_t from, std::size_t to) const {
   std::vector<Flow> result;
   for (Flow flow : flows_[from]) {
     if (flow.runs) {
-      flow.jitter = sum(jitter_after(from, flow), latency.max - latency.min);
+      const Ticks way = latency.max - latency.min;
+      flow.within = flow.distance > 0 ? sum(within_after(from, flow), way) : 0;
+      flow.jitter = sum(jitter_after(from, flow), way);
       result.push_back(flow);
     }
   }
@@ -104,6 +113,7 @@ void Holistic::add_flows(std::size_t callback) {
   if (inputs.size() > 1) {
     for (Flow& flow : all) {
       flow.jitter = late;
+      flow.distance = flow.within = 0;
     }
   }
   for (const Flow& flow : all) {
@@ -159,6 +169,24 @@ Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
     }
   }
   return std::min(alone, sum(jitter, segment.from_nominal.value_or(segment.from_arrival)));
+}
+
+/// Returns the same as jitter_after(), for Flow::within: the time from the earliest to the latest
+/// possible end after an event occurs.
+Ticks Holistic::within_after(std::size_t callback, const Flow& flow) const {
+  const Ticks of_path = std::max<Ticks>(0, from_release_[callback] - least_[callback]);
+  const Ticks alone = std::min(sum(flow.within, responses_[callback]), of_path);
+  if (!predecessors_[callback]) {
+    return alone;
+  }
+  const SegmentBound& segment = segments_[callback];
+  Ticks within = 0;
+  for (const Flow& first : flows_[segment.first]) {
+    if (first.timer == flow.timer) {
+      within = std::max(within, first.within);
+    }
+  }
+  return std::min(alone, sum(within, segment.from_arrival));
 }
 
 }  // namespace rclrt::analysis::detail

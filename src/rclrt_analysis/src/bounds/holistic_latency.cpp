@@ -32,7 +32,7 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
   if (runs_sets_ && callbacks.size() > 1 && core.executors.size() == 1 && waiting < kMaxTicks) {
     Budget budget({.check_interrupt = check_interrupt_});
     const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch, kind_.skips};
-    const Ticks sets = ready_sets(problem, waiting, budget);
+    const Ticks sets = ready_sets(problem, callbacks.back(), waiting, budget);
     if (sets < one_by_one.total) {
       latency.total = sum(latency.total, sets);
       latency.why.push_back({Contribution::Kind::kReadySets, callbacks.back(), waiting + 1, sets});

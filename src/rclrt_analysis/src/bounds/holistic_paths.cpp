@@ -30,7 +30,8 @@
 // So B is in a group with a shorter relative deadline. Suppose that B had preempted another such
 // instance that holds up the callback as well. Then B's relative deadline is shorter than the
 // ceiling of that one, and so than that of the X for which it waits, which is the same
-// contradiction. So there is at most one.
+// contradiction. So there is at most one. An instance that is due by L arrives by L - D, for its
+// relative deadline D. If that and its longest response are before 0, it has ended by then.
 //
 // If several EDF executors share a CPU, then while a callback of executor E is ready there, the CPU
 // runs another callback of E, for which the above holds, or a callback of another executor that may
@@ -221,10 +222,12 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
                        Ticks until) {
     if (each > 0) {
       const Ticks jitter = executes ? jitter_after(other, flow) : flow.jitter;
-      result.push_back(
-          {flow.timer, product(flow.count, each), flow.period, jitter,
-           sum(least_[other], jitter + (executes ? 0 : 1)), !paths_[other].callbacks.empty(),
-           later && workload_.timers[flow.timer] == timer, until, workload_.jitter[flow.timer]});
+      const Ticks within = executes ? within_after(other, flow) : flow.within;
+      result.push_back({flow.timer, product(flow.count, each), flow.period, jitter,
+                        sum(least_[other], jitter + (executes ? 0 : 1)),
+                        !paths_[other].callbacks.empty(),
+                        later && workload_.timers[flow.timer] == timer, until,
+                        workload_.jitter[flow.timer], flow.distance, within});
     }
   };
   for (const auto& [core, lowest] : path.lowest) {
@@ -237,8 +240,10 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
         // The last callback does not return before its messages are queued.
         if (latest || !urgent || after[other]) {
           const bool later = on_path[other] || after[other];
-          add(other, flow, own, true, later,
-              latest && deadline ? *latest - *deadline + 1 : kHorizon);
+          const Ticks until = latest && deadline ? *latest - *deadline + 1 : kHorizon;
+          if (sum(until, responses_[other]) > 0) {
+            add(other, flow, own, true, later, until);
+          }
           add(other, flow, workload_.dispatch, false, on_path[other], kHorizon);
         } else {
           add(other, flow, sum(own, workload_.dispatch), true, on_path[other], kHorizon);

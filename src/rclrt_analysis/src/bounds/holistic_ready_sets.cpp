@@ -18,7 +18,9 @@
 // end, and each callback runs at most once in each set. If at most n instances arrive in such a
 // time, never more than n wait: by induction over the instances. A sync takes a message from each
 // input in one set. The parts of a service, one for each client, wait in one queue, of which a set
-// takes one request. Nothing is assumed about the order within a set.
+// takes one request. Where a set runs in order of priority (Workload::turn), callbacks of a lower
+// priority run after the instance in the last of these sets; otherwise, nothing is assumed about
+// the order within a set.
 //
 // With several threads, callbacks are bounded as on several CPUs (kinds::kWaitSetThreads).
 #include <algorithm>
@@ -35,7 +37,7 @@ constexpr Ticks kMostWaiting = 1000;
 Ticks arrivals(std::span<const Stream> streams, Ticks time) {
   Ticks count = 0;
   for (const Stream& stream : streams) {
-    count = sum(count, ceil_div(sum(time, stream.jitter), stream.period));
+    count = sum(count, stream.before(time));
   }
   return count;
 }
@@ -57,20 +59,22 @@ std::vector<Stream> queue_of(const CoreProblem& problem, std::size_t own,
   return result;
 }
 
-/// Returns the time of the rest of one ready set and `waiting` more sets.
+/// Returns the time of the rest of one ready set and `waiting` more sets, up to the end of `last`
+/// in the last one.
 Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& streams,
-           Ticks waiting, Ticks busy) {
+           std::size_t last, Ticks waiting, Ticks busy) {
   // A polling point follows each instance.
   Ticks total = sum(problem.overheads.polling, problem.overheads.stall);
   for (std::size_t i = 0; i < problem.core.callbacks.size(); ++i) {
     const std::size_t callback = problem.core.callbacks[i];
     const std::size_t inputs = problem.workload.graph.publishers[callback].size();
     const Ticks each = sum(problem.workload.wcet[callback], problem.per_instance);
-    const Ticks times = product(waiting + 1, static_cast<Ticks>(std::max<std::size_t>(inputs, 1)));
+    const auto& turn = problem.workload.turn;
+    const Ticks in_sets = waiting + (turn[callback] < turn[last] ? 0 : 1);
+    const Ticks times = product(in_sets, static_cast<Ticks>(std::max<std::size_t>(inputs, 1)));
     Ticks brought = 0;  // work of a whole busy period
     for (const Stream& stream : streams[i]) {
-      brought =
-          sum(brought, product(ceil_div(sum(busy, stream.jitter), stream.period), stream.work));
+      brought = sum(brought, product(stream.before(busy), stream.work));
     }
     total = sum(total, std::min(product(times, each), brought));
   }
@@ -111,9 +115,9 @@ Sets sets_of(const CoreProblem& problem, Budget& budget) {
 
 }  // namespace
 
-Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget) {
+Ticks ready_sets(const CoreProblem& problem, std::size_t last, Ticks waiting, Budget& budget) {
   const Sets all = sets_of(problem, budget);
-  return sets(problem, all.streams, waiting, all.busy);
+  return sets(problem, all.streams, last, waiting, all.busy);
 }
 
 void holistic_ready_sets(const CoreProblem& problem, Responses& responses, Budget& budget) {
@@ -141,7 +145,7 @@ void holistic_ready_sets(const CoreProblem& problem, Responses& responses, Budge
     const bool skips = problem.skips && kind == model::CallbackKind::kTimer;
     const std::vector<Stream> queue = queue_of(problem, own, streams);
     for (Ticks waiting = 1; !shared && waiting <= kMostWaiting; ++waiting) {
-      const Ticks time = sets(problem, streams, waiting, busy);
+      const Ticks time = sets(problem, streams, callbacks[own], waiting, busy);
       if (time >= found) {
         break;
       }

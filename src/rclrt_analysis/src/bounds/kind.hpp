@@ -33,6 +33,7 @@ struct KindBounds {
   /// Bounds the callbacks of one core, each by itself.
   void (*bound_core)(const CoreProblem& problem, Responses& responses,
                      Budget& budget) = &holistic_fixed_priority;
+  bool sets_by_priority = false;  ///< within a ready set, callbacks run in order of priority
   bool skips = false;  ///< releases of a timer that come while an earlier one waits are skipped
   bool picks_up_above = false;  ///< instances are picked up above all levels
   Pool pool = Pool::kNone;

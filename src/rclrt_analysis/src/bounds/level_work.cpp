@@ -23,7 +23,7 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
       stall(overheads.stall),
       limits_(limits) {
   const std::size_t n = app.callbacks.size();
-  priority = ceiling = std::vector<int>(n);
+  priority = ceiling = turn = std::vector<int>(n);
   is_mixed.resize(n);
   is_joined_by_dispatch.resize(n);
   if (order == Order::kPriority) {

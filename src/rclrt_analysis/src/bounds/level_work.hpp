@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,6 +42,14 @@ struct Workload {
            Order order_of_callbacks = Order::kPriority, bool in_order_of_release = false,
            EventLimits limits = EventLimits::kDistance);
 
+  /// States that within a ready set, callbacks of a higher priority run first.
+  void order_sets() { turn = application.effective_priorities(); }
+
+  /// Returns whether all callbacks have the same priority.
+  bool has_one_priority() const {
+    return std::ranges::adjacent_find(priority, std::ranges::not_equal_to{}) == priority.end();
+  }
+
   /// Reads the execution times, periods and intervals of the application again.
   void read_times();
 
@@ -61,6 +70,9 @@ struct Workload {
   std::vector<bool> is_joined_by_dispatch;
   std::vector<int> priority;  ///< effective, of each callback
   std::vector<int> ceiling;   ///< the highest in its group; its own without one
+  /// Of each callback: within a ready set, those with a higher one run first, and those with equal
+  /// ones in any order. All equal without order_sets().
+  std::vector<int> turn;
   /// ns, without overheads; 0 for callbacks that never run. The time for which a callback waits
   /// counts as work, and so does the dispatching after that.
   std::vector<Ticks> wcet;

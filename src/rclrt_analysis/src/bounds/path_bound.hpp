@@ -42,9 +42,17 @@ struct PathBound {
   std::vector<Contribution> why;
 };
 
+/// Work of which each set runs that of one release of a timer at most: see path_ready_sets.cpp.
+struct OncePerSet {
+  Ticks work{};
+  /// In so many of the sets that follow, the work of a release at or after that of the path cannot
+  /// run before the path's last callback.
+  Ticks without{};
+};
+
 /// The limits that ready sets put on the delay of a path: see path_ready_sets.cpp.
 struct ReadySets {
-  const std::vector<Ticks>& limited;  ///< for each timer, the work that is started once in a set
+  const std::vector<std::vector<OncePerSet>>& limited;  ///< for each timer
   Ticks count{};  ///< the sets that may follow the current one until the last callback starts
   Ticks end_of_arrivals{};  ///< releases of the path's timer from here on need not be examined
   Ticks limit{};            ///< a bound that is not below it is of no use
@@ -56,6 +64,9 @@ struct Turns {
   Ticks busy{};   ///< the longest busy period
   Ticks limit{};  ///< a bound that is not below it is of no use
 };
+
+/// The search by sets and turns is for applications with no more callbacks than this.
+inline constexpr std::size_t kMostInOrder = 500;
 
 class PathBounds {
  public:
@@ -81,6 +92,8 @@ class PathBounds {
   PathBound bound(const Path& path, std::optional<Ticks> age, const BeforePath& before);
   PathBound bound_by_offsets(const Path& path, std::optional<Ticks> age, const BeforePath& before,
                              PathBound any_offsets);
+  void lower_by_sets(const Path& path, std::optional<Ticks> age, const BeforePath& start,
+                     Budget& budget, PathBound& found);
   std::vector<std::size_t> timers_in_phase(const Path& path);
   Ticks hyperperiod_of(std::size_t timer, const std::vector<std::size_t>& others, Ticks most) const;
   std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
@@ -99,11 +112,18 @@ class PathBounds {
   std::optional<PathBound> worst_in_order(const Path& path, PathTerms& terms, Budget& budget) const;
   std::int64_t steps_by_sets() const;
   bool has_own_queues(const Path& path) const;
-  std::vector<Ticks> limited_by_sets(const Path& path) const;
+  std::vector<std::vector<OncePerSet>> limited_by_sets(const Path& path) const;
+  bool is_seen_at_once(const Path& path) const;
+  Ticks released_by(const Releases& releases, const Path& path, Ticks arrival) const;
+  Ticks next_arrival(const Path& path, const PathTerms& terms, const ReadySets& sets,
+                     Ticks arrival) const;
   std::optional<PathBound> lowest_by_order(const Path& path, PathTerms& terms, Ticks limit,
                                            Budget& budget);
   std::optional<PathBound> lowest_by_sets(const Path& path, const PathTerms& terms,
+                                          const std::vector<std::vector<OncePerSet>>& limited,
                                           Ticks end_of_all, Ticks limit, Budget& budget) const;
+  std::optional<PathBound> worst_in_phase(const Path& path, const PathTerms& terms,
+                                          const ReadySets& sets, Budget& budget) const;
   std::optional<PathBound> worst_by_sets(const Path& path, const PathTerms& terms,
                                          const ReadySets& sets, Budget& budget) const;
   std::optional<Ticks> start_by_sets(const Path& path, const PathTerms& terms,
@@ -114,7 +134,7 @@ class PathBounds {
   std::optional<PathBound> with_pending(
       const Path& path, const std::function<std::optional<PathBound>(Ticks)>& bound_of) const;
   bool runs_by_release() const;
-  const std::vector<Ticks>& flows(Ticks turns);
+  const std::vector<Ticks>& flows(Ticks turns, std::optional<int> least_in_last);
   std::optional<PathBound> lowest_by_turns(const Path& path, const PathTerms& terms, Ticks busy,
                                            Ticks limit, Budget& budget);
   std::optional<PathBound> by_turns(const Path& path, const PathTerms& terms, const Turns& turns,
@@ -123,7 +143,10 @@ class PathBounds {
   std::optional<Ticks> end_of_last(const Path& path, Ticks start, Budget& budget) const;
   Ticks background_before(Ticks time) const;
   PathBound explain_sets(const Path& path, const PathTerms& terms, const ReadySets& sets,
-                         Ticks arrival, Ticks start) const;
+                         Ticks arrival, Ticks start, Ticks end) const;
+  Releases in_phase_with(const Path& path, Ticks nominal, const PathTerms::Timer& timer,
+                         const BeforePath& before) const;
+  Ticks earlier_than(Ticks arrival, const Path& path, const PathTerms& terms) const;
   Ticks release_of(Ticks q, const Path& path, const PathTerms& terms) const;
   Ticks started_work(const PathTerms& terms) const;
   Ticks jobs_to_follow(const Path& path, const PathTerms& terms) const;
@@ -141,8 +164,8 @@ class PathBounds {
   std::map<std::pair<std::size_t, bool>, std::optional<Ticks>> ages_;  // see age_of()
   bool in_age_ = false;                                                // age_of() is under way
   bool by_release_ = false;                                            // see runs_by_release()
-  Started longest_;                            // the longest callback, with order of release
-  std::map<Ticks, std::vector<Ticks>> flows_;  // see flows()
+  Started longest_;  // the longest callback, with order of release
+  std::map<std::pair<Ticks, std::optional<int>>, std::vector<Ticks>> flows_;  // see flows()
 };
 
 }  // namespace rclrt::analysis::detail

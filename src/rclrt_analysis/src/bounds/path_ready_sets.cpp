@@ -9,8 +9,14 @@
 // After the start. Nothing that is released after the path's last callback has started delays it.
 //
 // By the sets. From a on, at most the rest of one set and W more sets run until the last callback
-// starts. Another callback has started at most as often as it was released before a, and at most
-// W + 1 times since then.
+// starts. They are the sets 0 to W. All work of set 0 and before was released before a (or at a, if
+// the path's first callback is no timer: a set has every timer that is due when it is formed). A
+// later release runs in set 1 at the earliest, and its l-th callback in set l, because a message
+// that is published in a set is in a later one. So the l-th callback of another timer has started
+// at most as often as that timer was released before a, and W - l + 1 times since then. Where sets
+// run in order of priority (Workload::turn), and its priority is lower than that of the path's last
+// callback, it does not run before that one in set W: W - l times. The same holds for the callbacks
+// of the path's own timer. Its release at a counts as a later one.
 //
 // W is found as follows. A set takes the oldest instance of each callback. A message that is
 // published in a set is in the next one, unless older ones of its callback wait. Let n instances of
@@ -37,9 +43,8 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Limits of the search by sets and turns: the callbacks of an application, and the steps for all
-/// timers and for one path. About 100 steps take a microsecond.
-constexpr std::size_t kMostInOrder = 500;
+/// Limits of the search by sets and turns: the steps for all timers and for one path. About 100
+/// steps take a microsecond.
 constexpr std::int64_t kStepsOfAllPaths = 100'000'000;
 constexpr std::int64_t kStepsOfOnePath = 4'000'000;
 
@@ -71,22 +76,51 @@ bool PathBounds::has_own_queues(const Path& path) const {
 /// Returns, for each timer, the work of those callbacks that run once for each release of it and
 /// that may delay the path more often than they should: all but the path's last callback and those
 /// that follow it.
-std::vector<Ticks> PathBounds::limited_by_sets(const Path& path) const {
-  std::vector<Ticks> work(workload_.timers.size());
+std::vector<std::vector<OncePerSet>> PathBounds::limited_by_sets(const Path& path) const {
+  std::vector<std::vector<OncePerSet>> result(workload_.timers.size());
   for (std::size_t callback = 0; callback < here_.size(); ++callback) {
     if (!here_[callback] || !workload_.lowest_from_timer(callback)) {
       continue;
     }
     bool after = false;
+    Ticks before = -1;  // callbacks between the timer and this one, with the timer
     for (std::optional<std::size_t> at = callback; at; at = workload_.counted_by[*at]) {
       after = after || *at == path.last;
+      ++before;
     }
-    if (!after) {
-      Ticks& own = work[workload_.runs[callback].front().timer];
-      own = sum(own, sum(workload_.wcet[callback], workload_.dispatch));
+    if (after) {
+      continue;
     }
+    const Ticks without = before + (workload_.turn[callback] < workload_.turn[path.last] ? 1 : 0);
+    auto& all = result[workload_.runs[callback].front().timer];
+    auto own = std::ranges::find(all, without, &OncePerSet::without);
+    if (own == all.end()) {
+      own = all.insert(own, OncePerSet{.work = 0, .without = without});
+    }
+    own->work = sum(own->work, sum(workload_.wcet[callback], workload_.dispatch));
   }
-  return work;
+  return result;
+}
+
+/// Returns whether a set that is formed when the path is released has the path's first callback.
+bool PathBounds::is_seen_at_once(const Path& path) const {
+  const model::Callback& first = workload_.application.callbacks[workload_.timers[path.timer]];
+  return first.kind() == model::CallbackKind::kTimer;
+}
+
+/// Returns the most releases of another timer that may run in the set during which the path is
+/// released, or before.
+Ticks PathBounds::released_by(const Releases& releases, const Path& path, Ticks arrival) const {
+  return is_seen_at_once(path) ? releases.before(arrival) : releases.until(arrival);
+}
+
+/// Returns how many instances of the path are released in the busy period before the one that is
+/// released at `arrival`.
+Ticks PathBounds::earlier_than(Ticks arrival, const Path& path, const PathTerms& terms) const {
+  if (terms.before.apart > 0) {
+    return (arrival - jitter_ - terms.before.earliest) / workload_.period[path.timer];
+  }
+  return workload_.releases(path.timer, 0).until(arrival) - 1;
 }
 
 /// Returns the most work of the busy period before the last callback starts, plus 1, if the path's
@@ -94,23 +128,35 @@ std::vector<Ticks> PathBounds::limited_by_sets(const Path& path) const {
 std::optional<Ticks> PathBounds::start_by_sets(const Path& path, const PathTerms& terms,
                                                const ReadySets& sets, Ticks arrival, Ticks least,
                                                Budget& budget) const {
-  const Ticks earlier = workload_.releases(path.timer, 0).until(arrival) - 1;
+  const Ticks earlier = earlier_than(arrival, path, terms);
   const Ticks own = sum(product(earlier, terms.head - terms.early), terms.own_first);
   const Ticks once = sum(own, started_work(terms)) - workload_.wcet[path.last] + 1;
-  std::vector<Ticks> most;  // runs of each callback before the start, by timer
+  struct Limited {
+    Ticks work{};
+    Ticks most{};  // runs before the start
+  };
+  std::vector<std::vector<Limited>> limited;
+  std::size_t terms_in_all = terms.timers.size() + terms.sets.size();
   for (const PathTerms::Timer& timer : terms.timers) {
-    const Ticks before = timer.timer == path.timer ? earlier : timer.releases.before(arrival);
-    most.push_back(sum(before, sets.count + 1));
+    const Ticks before =
+        timer.timer == path.timer ? earlier : released_by(timer.releases, path, arrival);
+    auto& all = limited.emplace_back();
+    for (const OncePerSet& each : sets.limited[timer.timer]) {
+      all.push_back({each.work, sum(before, std::max<Ticks>(0, sets.count - each.without))});
+    }
+    terms_in_all += all.size();
   }
-  const std::size_t steps = 4 * (terms.timers.size() + terms.sets.size());
-  return fixed_point(std::max(least, once), steps, budget, [&](Ticks t) {
+  return fixed_point(std::max(least, once), 4 * terms_in_all, budget, [&](Ticks t) {
     Ticks total = sum(once, background_before(t));
-    for (std::size_t i = 0; i < most.size(); ++i) {
+    for (std::size_t i = 0; i < limited.size(); ++i) {
       const PathTerms::Timer& timer = terms.timers[i];
-      const Ticks limited = sets.limited[timer.timer];
       const Ticks count = timer.releases.before(t);
-      total = sum(total, sum(product(std::min(count, most[i]), limited),
-                             product(count, timer.work - limited)));
+      Ticks rest = timer.work;
+      for (const Limited& each : limited[i]) {
+        total = sum(total, product(std::min(count, each.most), each.work));
+        rest -= each.work;
+      }
+      total = sum(total, product(count, rest));
     }
     for (const auto& [sync, jobs] : terms.sets) {
       total = sum(total, product(jobs.before(t), jobs.wcet));
@@ -148,7 +194,9 @@ std::optional<PathBound> PathBounds::lowest_by_order(const Path& path, PathTerms
   if (!end_of_all) {
     return std::nullopt;
   }
-  auto result = sets ? lowest_by_sets(path, terms, *end_of_all, limit, budget) : std::nullopt;
+  auto result = sets
+                    ? lowest_by_sets(path, terms, limited_by_sets(path), *end_of_all, limit, budget)
+                    : std::nullopt;
   if (terms.load.compare_with_one() < 0) {  // otherwise the busy period has no known end
     auto other =
         lowest_by_turns(path, terms, *end_of_all, result ? *result->response : limit, budget);
@@ -161,14 +209,14 @@ std::optional<PathBound> PathBounds::lowest_by_order(const Path& path, PathTerms
 
 /// Returns the lowest bound of the path by ready sets that is below `limit`. nullopt: there is
 /// none. `end_of_all`: no release of the path's timer from there on needs to be examined.
-std::optional<PathBound> PathBounds::lowest_by_sets(const Path& path, const PathTerms& terms,
-                                                    Ticks end_of_all, Ticks limit,
-                                                    Budget& budget) const {
+std::optional<PathBound> PathBounds::lowest_by_sets(
+    const Path& path, const PathTerms& terms, const std::vector<std::vector<OncePerSet>>& limited,
+    Ticks end_of_all, Ticks limit, Budget& budget) const {
   const Ticks length = length_of(path);
-  const std::vector<Ticks> limited = limited_by_sets(path);
   return with_pending(path, [&](Ticks pending) {
     const ReadySets sets{limited, length + pending - 1, end_of_all, limit};
-    return worst_by_sets(path, terms, sets, budget);
+    return terms.before.apart > 0 ? worst_in_phase(path, terms, sets, budget)
+                                  : worst_by_sets(path, terms, sets, budget);
   });
 }
 
@@ -255,25 +303,28 @@ std::optional<PathBound> PathBounds::worst_by_sets(const Path& path, const PathT
     }
     start = *found;
     arrival += several;
-    Ticks next = own.next(arrival);
-    for (const PathTerms::Timer& timer : terms.timers) {
-      if (sets.limited[timer.timer] > 0 && timer.timer != path.timer) {
-        next = std::min(next, timer.releases.next(arrival - 1) + 1);
-      }
-    }
+    const Ticks next = std::min(own.next(arrival), next_arrival(path, terms, sets, arrival));
     several = several > 0 ? 2 * several : std::max<Ticks>(1, (next - arrival) / 2);
     arrival = next;
   }
-  PathBound result = explain_sets(path, terms, sets, worst.until, worst.start);
-  for (Contribution& term : result.why) {
-    if (term.kind == Contribution::Kind::kBackground) {
-      term.total = background_before(worst.end);
-      term.releases = term.total / workload_.background;
-    }
-  }
+  PathBound result = explain_sets(path, terms, sets, worst.until, worst.start, worst.end);
   result.response = worst.response;
   result.waited = worst.arrival - jitter_;
   return result;
+}
+
+/// Returns the next time at which released_by() of another timer is greater.
+Ticks PathBounds::next_arrival(const Path& path, const PathTerms& terms, const ReadySets& sets,
+                               Ticks arrival) const {
+  Ticks next = kHorizon;
+  for (const PathTerms::Timer& timer : terms.timers) {
+    if (sets.limited[timer.timer].empty() || timer.timer == path.timer) {
+      continue;
+    }
+    next = std::min(next, is_seen_at_once(path) ? timer.releases.next(arrival - 1) + 1
+                                                : timer.releases.next(arrival));
+  }
+  return next;
 }
 
 /// Returns the end of the last callback of a path, which starts at `start` - 1 and is delayed only
@@ -293,22 +344,35 @@ Ticks PathBounds::background_before(Ticks time) const {
 /// Returns the terms of a bound by ready sets for releases up to `arrival`: those of the work
 /// before the start without a limit by the sets, less what the sets take off.
 PathBound PathBounds::explain_sets(const Path& path, const PathTerms& terms, const ReadySets& sets,
-                                   Ticks arrival, Ticks start) const {
-  const Ticks earlier = workload_.releases(path.timer, 0).until(arrival) - 1;
+                                   Ticks arrival, Ticks start, Ticks end) const {
+  const Ticks earlier = earlier_than(arrival, path, terms);
   PathBound result = explain(path, terms, earlier, start, kHorizon);
   for (const PathTerms::Timer& timer : terms.timers) {
     const bool own = timer.timer == path.timer;
-    const Ticks before = own ? earlier : timer.releases.before(arrival);
-    const Ticks most = sum(before, sets.count + 1);
-    const Ticks more = std::max<Ticks>(0, timer.releases.before(start) - most);
+    const Ticks before = own ? earlier : released_by(timer.releases, path, arrival);
+    const Ticks count = timer.releases.before(start);
+    Ticks less = 0;           // work
+    Ticks rest = timer.work;  // without a limit
+    Ticks most = own ? earlier + 1 : 0;
+    for (const OncePerSet& each : sets.limited[timer.timer]) {
+      const Ticks runs = sum(before, std::max<Ticks>(0, sets.count - each.without));
+      less = sum(less, product(std::max<Ticks>(0, count - runs), each.work));
+      most = std::max(most, runs);
+      rest -= each.work;
+    }
     for (Contribution& term : result.why) {
+      if (term.kind == Contribution::Kind::kBackground) {
+        term.total = background_before(end);
+        term.releases = term.total / workload_.background;
+      }
       const auto kind = own ? Contribution::Kind::kOwn : Contribution::Kind::kInterference;
-      if (more > 0 && term.kind == kind && term.callback == workload_.timers[timer.timer]) {
-        term.total -= product(more, sets.limited[timer.timer]);
-        term.releases = std::min(term.releases, most);
+      if (less > 0 && term.kind == kind && term.callback == workload_.timers[timer.timer]) {
+        term.total -= less;
+        term.releases = rest > 0 ? term.releases : std::min(term.releases, most);
       }
     }
   }
+  std::erase_if(result.why, [](const Contribution& term) { return term.total == 0; });
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
   return result;
 }

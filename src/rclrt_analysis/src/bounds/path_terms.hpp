@@ -21,6 +21,8 @@ struct BeforePath {
   Ticks earliest{};
   /// The same for each of Workload::timers; empty: all releases come as early as they may.
   std::vector<std::optional<Ticks>> first_releases;
+  /// Above 0: the nominal releases of the path's own timer are multiples of this after `earliest`.
+  Ticks apart{};
 };
 
 /// The terms of the recurrences of one path.

@@ -10,7 +10,9 @@
 // Ready sets. Up to the start of the path's last callback, the rest of one set and W more sets run
 // (path_ready_sets.cpp). A message that is published in a set is in a later one. So in each set, a
 // flow runs at most one callback on each of its branches: together at most W + 1 callbacks that
-// follow each other.
+// follow each other. Where sets run in order of priority, the one in set W is not of a lower
+// priority than the path's last callback. The flow of the instance under study begins after the
+// rest of the set: W callbacks.
 //
 // Order of release. Let the path have k callbacks, and let r be the release of one of them. Before
 // it start only callbacks that were released no later than r. A callback that is released after r
@@ -52,8 +54,11 @@ constexpr Ticks kMostTurns = 100;
 class Flows {
  public:
   /// `without`: a callback that does not count, nor does what follows it. nullopt: all count.
-  Flows(const Workload& workload, Ticks turns, std::optional<std::size_t> without)
-      : workload_(workload), turns_(turns), without_(without) {}
+  /// `least_in_last`: the lowest Workload::turn of callbacks that run in the last turn. nullopt:
+  /// all do.
+  Flows(const Workload& workload, Ticks turns, std::optional<std::size_t> without,
+        std::optional<int> least_in_last)
+      : workload_(workload), turns_(turns), without_(without), least_in_last_(least_in_last) {}
 
   /// Returns the work of the callback and of what follows it in the first turns.
   Ticks first(std::size_t callback) { return best(callback, turns_); }
@@ -80,7 +85,8 @@ class Flows {
   }
 
   Ticks best(std::size_t callback, Ticks turns) {
-    if (turns == 0 || stops(callback)) {
+    const bool is_late = turns == 1 && workload_.turn[callback] < least_in_last_;
+    if (turns == 0 || is_late || stops(callback)) {
       return workload_.dispatch;  // it is queued
     }
     const std::pair key(callback, turns);
@@ -97,6 +103,7 @@ class Flows {
   const Workload& workload_;
   const Ticks turns_;
   const std::optional<std::size_t> without_;
+  const std::optional<int> least_in_last_;
   std::map<std::pair<std::size_t, Ticks>, Ticks> best_;
   std::map<std::size_t, Ticks> most_;
 };
@@ -123,11 +130,12 @@ bool PathBounds::runs_by_release() const {
   return true;
 }
 
-/// Returns the most work of a flow of each of Workload::timers in so many turns.
-const std::vector<Ticks>& PathBounds::flows(Ticks turns) {
-  std::vector<Ticks>& most = flows_[turns];
+/// Returns the most work of a flow of each of Workload::timers in so many turns. `least_in_last`:
+/// see Flows.
+const std::vector<Ticks>& PathBounds::flows(Ticks turns, std::optional<int> least_in_last) {
+  std::vector<Ticks>& most = flows_[{turns, least_in_last}];
   if (most.empty()) {
-    Flows all(workload_, turns, std::nullopt);
+    Flows all(workload_, turns, std::nullopt, least_in_last);
     for (const std::size_t timer : workload_.timers) {
       most.push_back(all.most(timer));
     }
@@ -152,12 +160,15 @@ std::optional<PathBound> PathBounds::lowest_by_turns(const Path& path, const Pat
 std::optional<PathBound> PathBounds::by_turns(const Path& path, const PathTerms& terms,
                                               const Turns& turns, Budget& budget) {
   const std::size_t root = workload_.timers[path.timer];
-  Ticks own = Flows(workload_, turns.count, path.last).first(root);
+  const auto least_in_last =
+      by_release_ ? std::nullopt : std::optional<int>(workload_.turn[path.last]);
+  const Ticks own_turns = by_release_ ? turns.count : turns.count - 1;
+  Ticks own = Flows(workload_, own_turns, path.last, least_in_last).first(root);
   for (std::size_t i = 0; i < workload_.graph.successors[path.last].size(); ++i) {
     own = sum(own, workload_.dispatch);
   }
   const Ticks once = sum(sum(own, longest_.work), sum(started_work(terms), 1));
-  const std::vector<Ticks>& most = flows(turns.count);
+  const std::vector<Ticks>& most = flows(turns.count, least_in_last);
   std::vector<Ticks> work;
   for (const PathTerms::Timer& timer : terms.timers) {
     work.push_back(most[timer.timer]);

@@ -27,6 +27,8 @@ struct Overlapping {
   Ticks until{kHorizon};  ///< releases from here on do not count
   Ticks early{};          ///< by how much other releases of an event may be nearer to one than
                           ///< whole periods: its jitter
+  Ticks distance{};       ///< another limit, as of a Stream; 0: there is none
+  Ticks within{};
 
   /// Returns how many releases delay the path from its release (0) to w. `next`: the time of the
   /// first release of this timer from 0 on; nullopt: unknown, so releases come as early as
@@ -34,7 +36,9 @@ struct Overlapping {
   Ticks count(Ticks w, std::optional<Ticks> next) const {
     w = std::min(w, until);
     if (!next) {
-      return std::max<Ticks>(0, ceil_div(w + jitter, period));
+      const Ticks most = std::max<Ticks>(0, ceil_div(w + jitter, period));
+      return distance > 0 ? std::min(most, std::max<Ticks>(0, ceil_div(w + within, distance)))
+                          : most;
     }
     const Ticks before = std::max<Ticks>(0, ceil_div(sum(sum(latest, early), *next), period) - 1);
     const Ticks too_late = std::max<Ticks>(0, floor_div(*next - w, period));

@@ -61,7 +61,8 @@ class SegmentSearch {
     for (const Flow& flow : problem_.flows[first]) {
       const Ticks each = flow.runs ? work : kept;
       if (each > 0) {
-        result.push_back({product(flow.count, each), flow.period, flow.jitter});
+        const Ticks all = product(flow.count, each);
+        result.push_back({all, flow.period, flow.jitter, flow.distance, flow.within});
       }
     }
     return result;

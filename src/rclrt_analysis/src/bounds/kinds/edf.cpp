@@ -8,6 +8,12 @@
 // deadline counts from its nominal release, which is not later than its arrival. Taking its own
 // deadline late, or those of others early, can only make the bound larger.
 //
+// Spuri counts deadlines from the nominal arrival, so the whole jitter J_other lets an instance be
+// due early. Here only the lateness L of a timer does: an event is released when it occurs, and a
+// message when it arrives, and their deadlines count from then. All instances that count arrive in
+// the busy period, so each of them is due no earlier than D_other - L. Callbacks with longer
+// deadlines than a + D_own + L do not delay the instance, however much jitter they have.
+//
 // Queueing an instance delays the running callback, even if that instance is due later.
 //
 // Callbacks without a deadline (and without a timer) run behind all that have one, in order of
@@ -98,6 +104,7 @@ void add_always(const CoreProblem& problem, std::size_t executor,
     for (Stream stream : streams_of(problem, callback, other)) {
       if (other) {
         stream.jitter = sum(stream.jitter, responses[callback]);
+        stream.within = sum(stream.within, responses[callback]);
       }
       if (stream.work > 0) {
         always.push_back(stream);
@@ -159,10 +166,10 @@ void bound_executor(const CoreProblem& problem, std::size_t executor, const Grou
     }
     for (const Stream& stream : user_streams_of(problem, callback)) {
       if (deadline) {
-        with.due.push_back({stream, *deadline});
+        with.due.push_back({stream, *deadline, problem.overheads.timer_jitter});
         without.always.push_back(stream);
       } else {
-        without.due.push_back({stream, 0});
+        without.due.push_back({stream, 0, problem.overheads.timer_jitter});
       }
     }
   }

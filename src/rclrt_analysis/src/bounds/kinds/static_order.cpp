@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ready sets, in any order: the bounds are those of a wait set.
+// Ready sets, as of a wait set, of which callbacks of a higher priority run first.
 #include "bounds/kind.hpp"
 
 namespace rclrt::analysis::detail {
@@ -7,6 +7,7 @@ namespace rclrt::analysis::detail {
 constinit const KindBounds kinds::kStaticOrder{
     .order = Workload::Order::kAnyToTheEnd,
     .bound_core = &holistic_ready_sets,
+    .sets_by_priority = true,
     .pool = Pool::kSingle,
 };
 
