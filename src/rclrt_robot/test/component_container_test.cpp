@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "middleware.hpp"
 #include "monitor_fixture.hpp"
 #include "program.hpp"
 
@@ -196,7 +197,7 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
                           "callbacks:\n"
                           "  - {node: /nobody, priority: 1}\n"
                           "threads:\n"
-                          "  - {library: \"libfast*\", policy: other, nice: 7}\n";
+                          "  - {name: middleware, policy: other, nice: 7}\n";
   Program container("CONTAINER",
                     {"--ros-args", "-p", "robot:=" + file_.string(), "-p", "executor:=preemptive"});
   std::string thread;
@@ -209,7 +210,7 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
     EXPECT_NE(thread.find(" L0"), std::string::npos) << thread << ": of the preemptive one";
   }
   EXPECT_TRUE(becomes_true([&] {
-    const std::vector<int> values = container.nice_values("dds.");
+    const std::vector<int> values = container.nice_values(middleware_threads().receiver);
     return values.size() >= 2 &&
            std::all_of(values.begin(), values.end(), [](int value) { return value == 7; });
   })) << container.output();
@@ -294,15 +295,18 @@ TEST_F(ComponentContainer, WhatRequiresRealTimeEndsWithoutItAndTheRestHasOneWarn
     Program container("CONTAINER", {"--ros-args", "-p", "realtime:=require"});
     EXPECT_EQ(container.exit_code(), 2);
     EXPECT_NE(container.output().find("CAP_SYS_NICE"), std::string::npos) << container.output();
-    std::ofstream(file_) << "rclrt: 1\nthreads: [{name: \"dds.*\", policy: fifo, priority: 96}]\n";
+    const MiddlewareThreads& middleware = middleware_threads();
+    std::ofstream(file_) << "rclrt: 1\nthreads: [{name: \"" << middleware.receiver
+                         << "*\", policy: fifo, priority: 96}]\n";
     Program tries("CONTAINER", {"--ros-args", "-p", "robot:=" + file_.string()});
     EXPECT_TRUE(call<LoadNode>("load_node", component()).success) << tries.output();
-    const auto place = [&](const char* text, std::size_t from = 0) {
+    const auto place = [&](const std::string& text, std::size_t from = 0) {
       return tries.output().find(text, from);
     };
-    EXPECT_TRUE(eventually([&] { return place(" threads of libfast") != std::string::npos; }));
+    const std::string threads = " threads of " + middleware.library;
+    EXPECT_TRUE(eventually([&] { return place(threads) != std::string::npos; }));
     EXPECT_NE(place("normal scheduling, because real"), std::string::npos) << tries.output();
-    EXPECT_EQ(place("\"dds.", place("\n", place(" threads of libfast"))), std::string::npos);
+    EXPECT_EQ(place("\"" + middleware.receiver, place("\n", place(threads))), std::string::npos);
   }).join();
 }
 
