@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of the middleware that runs, as docs/results/middlewares.md lists them.
+// The middleware that runs: its threads and its loans, as docs/results/middlewares.md lists them.
 #pragma once
 
 #include <rmw/rmw.h>
@@ -23,9 +23,17 @@ struct MiddlewareThreads {
   }
 };
 
+inline bool is_cyclone_dds() {
+  return std::string_view(rmw_get_implementation_identifier()) == "rmw_cyclonedds_cpp";
+}
+
+/// Returns whether it lends messages of plain types. Cyclone DDS does so only with shared memory,
+/// which nothing here switches on; a borrowed message is then an ordinary one.
+inline bool middleware_lends() { return !is_cyclone_dds(); }
+
 inline const MiddlewareThreads& middleware_threads() {
   static const MiddlewareThreads result =
-      std::string_view(rmw_get_implementation_identifier()) == "rmw_cyclonedds_cpp"
+      is_cyclone_dds()
           ? MiddlewareThreads{"libddsc", "recv", {"dq.", "gc", "recv", "tev"}}
           : MiddlewareThreads{"libfast", "dds.", {"dds."}};
   return result;
