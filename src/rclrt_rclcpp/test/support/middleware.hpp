@@ -2,6 +2,7 @@
 // The middleware that runs: its threads and its loans, as docs/results/middlewares.md lists them.
 #pragma once
 
+#include <rclcpp/version.h>
 #include <rmw/rmw.h>
 
 #include <algorithm>
@@ -30,6 +31,9 @@ inline bool is_cyclone_dds() {
 /// Returns whether it lends messages of plain types. Cyclone DDS does so only with shared memory,
 /// which nothing here switches on; a borrowed message is then an ordinary one.
 inline bool middleware_lends() { return !is_cyclone_dds(); }
+
+/// Returns whether it keeps messages by key. Before Lyrical (4.1), rmw_cyclonedds_cpp ignores keys.
+inline bool middleware_has_keys() { return !is_cyclone_dds() || RCLCPP_VERSION_MAJOR >= 31; }
 
 inline const MiddlewareThreads& middleware_threads() {
   static const MiddlewareThreads result =
