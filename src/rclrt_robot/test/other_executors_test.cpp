@@ -78,13 +78,12 @@ class OtherExecutors : public MonitorTest {
   Folder folder_;
 };
 
-using RclcppExecutors =
-    ::testing::Types<rclcpp::executors::SingleThreadedExecutor,
-                     rclcpp::executors::MultiThreadedExecutor,
+using RclcppExecutors = ::testing::Types<rclcpp::executors::SingleThreadedExecutor,
+                                         rclcpp::executors::MultiThreadedExecutor,
 #ifdef RCLRT_HAS_EVENTS_CBG
-                     rclcpp::executors::EventsCBGExecutor,
+                                         rclcpp::executors::EventsCBGExecutor,
 #endif
-                     rclcpp::experimental::executors::EventsExecutor>;
+                                         rclcpp::experimental::executors::EventsExecutor>;
 TYPED_TEST_SUITE(OtherExecutors, RclcppExecutors, );
 
 TYPED_TEST(OtherExecutors, HaveTheirThreadsInThePlanAndTheirCallbacksAreNotMonitored) {

@@ -12,7 +12,7 @@
 
 namespace rclrt_rclcpp::test {
 
-/// What tests have to know of a middleware's threads.
+/// How tests recognise a middleware's threads.
 struct MiddlewareThreads {
   std::string library;              ///< how the name of their library begins
   std::string receiver;             ///< how the names of at least two of them begin
@@ -37,9 +37,8 @@ inline bool middleware_has_keys() { return !is_cyclone_dds() || RCLCPP_VERSION_M
 
 inline const MiddlewareThreads& middleware_threads() {
   static const MiddlewareThreads result =
-      is_cyclone_dds()
-          ? MiddlewareThreads{"libddsc", "recv", {"dq.", "gc", "recv", "tev"}}
-          : MiddlewareThreads{"libfast", "dds.", {"dds."}};
+      is_cyclone_dds() ? MiddlewareThreads{"libddsc", "recv", {"dq.", "gc", "recv", "tev"}}
+                       : MiddlewareThreads{"libfast", "dds.", {"dds."}};
   return result;
 }
 
