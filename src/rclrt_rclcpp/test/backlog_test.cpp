@@ -15,6 +15,7 @@
 #endif
 
 #include "fixture.hpp"
+#include "middleware.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
@@ -260,7 +261,7 @@ TYPED_TEST(Backlog, OfEachKeyTheNewestIsRun) {
   keys.publish(5, "old");
   keys.publish(5, "new");
   ASSERT_TRUE(run_all(this->executor));
-  EXPECT_EQ(keys.count("new"), 5);
+  EXPECT_EQ(keys.count("new"), middleware_has_keys() ? 5 : 1);
 }
 
 TYPED_TEST(Backlog, KeysMoveToTheNextExecutor) {
@@ -272,10 +273,13 @@ TYPED_TEST(Backlog, KeysMoveToTheNextExecutor) {
   }
   this->executor.add_node(this->node);
   ASSERT_TRUE(run_all(this->executor));
-  EXPECT_EQ(keys.count("new"), 5);
+  EXPECT_EQ(keys.count("new"), middleware_has_keys() ? 5 : 1);
 }
 
 TYPED_TEST(Backlog, OfNoKeyTheNewestStaysBehindWhileItSpins) {
+  if (!middleware_has_keys()) {
+    GTEST_SKIP() << "the middleware keeps one message of all keys";
+  }
   Keys keys(this->node);
   this->executor.add_node(this->node);
   const Spinning spinning(this->executor);

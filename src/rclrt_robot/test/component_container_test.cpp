@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The container for composable nodes, through its services.
-#include <linux/capability.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <composition_interfaces/srv/list_nodes.hpp>
 #include <composition_interfaces/srv/load_node.hpp>
@@ -16,8 +12,10 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "middleware.hpp"
 #include "monitor_fixture.hpp"
 #include "program.hpp"
+#include "without_realtime.hpp"
 
 namespace rclrt_robot::test {
 namespace {
@@ -25,24 +23,6 @@ namespace {
 using composition_interfaces::srv::ListNodes;
 using composition_interfaces::srv::LoadNode;
 using composition_interfaces::srv::UnloadNode;
-
-/// Takes the permission for real-time scheduling from programs that the calling thread starts
-/// meanwhile. The thread must not do anything else after that.
-class WithoutRealtime {
- public:
-  WithoutRealtime() {
-    getrlimit(RLIMIT_RTPRIO, &before_);
-    const rlimit none{0, before_.rlim_max};
-    setrlimit(RLIMIT_RTPRIO, &none);
-    prctl(PR_CAPBSET_DROP, CAP_SYS_NICE);  // refused to a user who has none to give on
-  }
-  ~WithoutRealtime() { setrlimit(RLIMIT_RTPRIO, &before_); }
-  WithoutRealtime(const WithoutRealtime&) = delete;
-  WithoutRealtime& operator=(const WithoutRealtime&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 class ComponentContainer : public Ros {
  protected:
@@ -196,7 +176,7 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
                           "callbacks:\n"
                           "  - {node: /nobody, priority: 1}\n"
                           "threads:\n"
-                          "  - {library: \"libfast*\", policy: other, nice: 7}\n";
+                          "  - {name: middleware, policy: other, nice: 7}\n";
   Program container("CONTAINER",
                     {"--ros-args", "-p", "robot:=" + file_.string(), "-p", "executor:=preemptive"});
   std::string thread;
@@ -209,7 +189,7 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
     EXPECT_NE(thread.find(" L0"), std::string::npos) << thread << ": of the preemptive one";
   }
   EXPECT_TRUE(becomes_true([&] {
-    const std::vector<int> values = container.nice_values("dds.");
+    const std::vector<int> values = container.nice_values(middleware_threads().receiver);
     return values.size() >= 2 &&
            std::all_of(values.begin(), values.end(), [](int value) { return value == 7; });
   })) << container.output();
@@ -294,15 +274,18 @@ TEST_F(ComponentContainer, WhatRequiresRealTimeEndsWithoutItAndTheRestHasOneWarn
     Program container("CONTAINER", {"--ros-args", "-p", "realtime:=require"});
     EXPECT_EQ(container.exit_code(), 2);
     EXPECT_NE(container.output().find("CAP_SYS_NICE"), std::string::npos) << container.output();
-    std::ofstream(file_) << "rclrt: 1\nthreads: [{name: \"dds.*\", policy: fifo, priority: 96}]\n";
+    const std::string name = "\"" + middleware_threads().receiver;
+    std::ofstream(file_) << "rclrt: 1\nthreads: [{name: " << name
+                         << "*\", policy: fifo, priority: 96}]\n";
     Program tries("CONTAINER", {"--ros-args", "-p", "robot:=" + file_.string()});
     EXPECT_TRUE(call<LoadNode>("load_node", component()).success) << tries.output();
-    const auto place = [&](const char* text, std::size_t from = 0) {
+    const auto place = [&](const std::string& text, std::size_t from = 0) {
       return tries.output().find(text, from);
     };
-    EXPECT_TRUE(eventually([&] { return place(" threads of libfast") != std::string::npos; }));
+    const std::string threads = " threads of " + middleware_threads().library;
+    EXPECT_TRUE(eventually([&] { return place(threads) != std::string::npos; }));
     EXPECT_NE(place("normal scheduling, because real"), std::string::npos) << tries.output();
-    EXPECT_EQ(place("\"dds.", place("\n", place(" threads of libfast"))), std::string::npos);
+    EXPECT_EQ(place(name, place("\n", place(threads))), std::string::npos);
   }).join();
 }
 

@@ -77,9 +77,14 @@ def children_of(pid: int) -> list[int]:
     return result
 
 
+def is_of_middleware(name: str) -> bool:
+    """Whether a thread belongs to Fast DDS or to Cyclone DDS."""
+    return name.startswith(("dds.", "dq.", "recv")) or name in {"gc", "tev"}
+
+
 def as_planned(name: str, policy: int, priority: int) -> bool:
     """Whether a thread has its scheduling of robot.yaml: the middleware's, a level's, others."""
-    if name.startswith("dds."):
+    if is_of_middleware(name):
         return (policy, priority) == (os.SCHED_FIFO, 81)
     if name.startswith("executor L"):
         return policy == os.SCHED_FIFO and 0 < priority < 80
@@ -139,4 +144,4 @@ def test_its_threads_have_what_the_file_states(launched: Launched) -> None:
     launched.listen()
     (container,) = children_of(launched.process.pid)
     assert becomes_true(lambda: are_planned(container)), threads_of(container)
-    assert any(name.startswith("dds.") for name, _, _ in threads_of(container))
+    assert any(is_of_middleware(name) for name, _, _ in threads_of(container))

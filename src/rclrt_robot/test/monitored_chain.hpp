@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "middleware.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
 
 namespace rclrt_robot::test {
@@ -29,7 +30,7 @@ inline constexpr std::chrono::milliseconds kMonitorPeriod{200};
 /// the threads that receive messages, and all threads that wait for a lock of such a thread.
 inline rclrt::realtime::ThreadPlan middleware_plan() {
   return {{{.scheduling = {.policy = rclrt::realtime::Policy::kFifo, .priority = 85},
-            .library = "libfast*"}}};
+            .library = rclrt_rclcpp::test::middleware_threads().library + "*"}}};
 }
 
 /// Runs one process of the chain, "filter" or "controller", until a /stop is for it. Prints the

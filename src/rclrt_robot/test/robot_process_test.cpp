@@ -116,7 +116,7 @@ TEST_F(RobotProcess, TheLogBeginsWithTheExecutorAndWarnsOfReceivingThreadsBelowI
   const bool realtime = !rclrt::realtime::why_no_realtime(70);
   for (const bool above : {false, true}) {
     const Log log;
-    Robot robot(load(text + (above ? "threads: [{library: \"libfast*\", policy: fifo, priority: "
+    Robot robot(load(text + (above ? "threads: [{name: middleware, policy: fifo, priority: "
                                      "71}, {name: \"*\", policy: keep}]\n"
                                    : "")));
     robot.executor().add_node(node_);

@@ -15,6 +15,7 @@
 
 #include "folder.hpp"
 #include "log.hpp"
+#include "middleware.hpp"
 #include "rclcpp_fixture.hpp"
 #include "rclrt/model/robot.hpp"
 #ifdef RCLRT_TF2
@@ -137,7 +138,7 @@ rclrt::realtime::Scheduling planned(bool is_realtime, std::size_t rule) {
 }
 
 // The indices of the rules.
-constexpr std::size_t kDds = 0;
+constexpr std::size_t kMiddleware = 0;
 constexpr std::size_t kTf2 = 1;
 constexpr std::size_t kInner = 2;
 constexpr std::size_t kAsync = 3;
@@ -213,9 +214,9 @@ TEST_P(RobotPlan, HasEveryThreadOfTheProcessWhoeverStartsIt) {
     EXPECT_EQ(found->priority, wanted.priority) << thread.name;
     EXPECT_EQ(found->nice, wanted.nice) << thread.name;
   }
-  EXPECT_GE(threads_of(report, kDds).size(), 2U);
-  for (const PlannedThread& thread : threads_of(report, kDds)) {
-    EXPECT_EQ(thread.name.rfind("dds.", 0), 0U) << thread.name;
+  EXPECT_GE(threads_of(report, kMiddleware).size(), 2U);
+  for (const PlannedThread& thread : threads_of(report, kMiddleware)) {
+    EXPECT_TRUE(middleware_threads().has(thread.name)) << thread.name;
   }
   EXPECT_EQ(threads_of(report, kTf2).size(), 1U - kWithoutTf2);
   EXPECT_EQ(threads_of(report, kInner).size(), 1U);

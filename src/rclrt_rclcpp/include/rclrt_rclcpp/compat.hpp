@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differences between rclcpp 28 (Jazzy), 29 (Kilted), 31 and later (Lyrical). All of them are
-// in this file. Not for users.
+// The differences between rclcpp 28 (Jazzy), 29 (Kilted), and 31 and later (Lyrical has 32, Rolling
+// 33). All of them are in this file. Not for users.
 #pragma once
 
 #include <rclcpp/version.h>
