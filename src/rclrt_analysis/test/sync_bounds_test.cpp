@@ -15,9 +15,9 @@ model::Sync& sync_of(model::Application& application, std::size_t callback) {
 }
 
 /// a (0) is on a CPU of its own, with a latency of 50 ms to b (1) and the sync (2) of both.
-model::Application far_apart(double period_of_b, double window) {
+model::Application far_apart(double period_of_b, double window, double period_of_a = 10) {
   model::Application application = Builder()
-                                       .timer("a", 10, 1)
+                                       .timer("a", period_of_a, 1)
                                        .timer("b", period_of_b, 1)
                                        .sync("s", "a", "b", 1, window)
                                        .chain("a", {"a", "s"}, 1)
@@ -35,13 +35,19 @@ constexpr Overheads kFar{.far = {.min = 50'000'000, .max = 50'000'000}};
 // ones, so it waits for a release of b at 51 + 20 at the latest: 2 for b behind an s, and 2 for s
 // behind a b.
 TEST(SyncBounds, AMessageThatWasLongOnItsWayMayWaitForALaterRelease) {
-  const auto bounds = chain_bounds(far_apart(20, 1000), ExecutorKind::kPreemptive, kFar);
+  const auto bounds = chain_bounds(far_apart(20, 1000, 100), ExecutorKind::kPreemptive, kFar);
   EXPECT_EQ(bounds[0].bound, ms(51 + 20 + 2 + 2).count());
+}
+
+// If the next message of a, released at 10, has arrived at 61, a later b is nearer to that one.
+TEST(SyncBounds, AMessageWaitsNoLongerThanUntilTheNextOneOfItsInputIsThere) {
+  const auto bounds = chain_bounds(far_apart(200, 1000), ExecutorKind::kPreemptive, kFar);
+  EXPECT_EQ(bounds[0].bound, ms(10 + 51 + 2 + 2).count());
 }
 
 // As above, with an event that comes at least every 30 in the place of b.
 TEST(SyncBounds, AMessageMayWaitForTheLongestIntervalOfAnEvent) {
-  auto application = far_apart(20, 1000);
+  auto application = far_apart(20, 1000, 100);
   application.callbacks[1].trigger = model::Event{.min_interval = ms(20), .max_interval = ms(30)};
   const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive, kFar);
   EXPECT_EQ(bounds[0].bound, ms(51 + 30 + 2 + 2).count());
@@ -345,9 +351,10 @@ TEST(SyncBounds, AMessageWaitsUntilLaterOnesPushItOut) {
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds[0].bound, ms(20 + 4 + 4).count());
   EXPECT_EQ(bounds[1].bound, ms(40 + 4 + 4).count());
-  // The next releases of a timer that moves its releases are unknown.
+  // The next releases of a timer that moves its releases are unknown. A c waits for no later b than
+  // the next one after an a that has arrived.
   std::get<model::Timer>(application.callbacks[0].trigger).overrun = model::OverrunPolicy::kRebase;
-  EXPECT_EQ(chain_bounds(application)[0].bound, ms(1000 + 4).count());
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(20 + 40 + 4 + 4).count());
 }
 
 TEST(SyncBounds, ThreeInputsOfOnePeriodAndOffsetMeetInEachRelease) {

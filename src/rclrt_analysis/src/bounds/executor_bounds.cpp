@@ -34,7 +34,26 @@ Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArri
     return response(ways_to_last(workload_, first, joins.joins),
                     in_turn_ ? callbacks[n] : first.back(), before);
   };
-  return find_joins(workload_, callbacks, arrival, arrivals);
+  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder, &next_);
+}
+
+/// Returns the result of Reach.
+std::optional<Ticks> ExecutorBounds::reach(std::size_t source, std::size_t publisher,
+                                           std::size_t sync) {
+  const int level = in_turn_ ? workload_.priority[sync] : workload_.priority[publisher];
+  Ticks longest = 0;
+  for (const PathStart& start : paths_to(workload_, {publisher}, level)) {
+    if (workload_.timers[start.timer] != source) {
+      continue;
+    }
+    const PathBound path =
+        paths_.bound({start.timer, in_turn_ ? sync : publisher, start.level, {}});
+    if (!path.response) {
+      return std::nullopt;
+    }
+    longest = std::max(longest, *path.response);
+  }
+  return longest;
 }
 
 /// Returns a bound on the time from the release of the chain's timer to the end of its last

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "bounds/next_messages.hpp"
 #include "bounds/path_bound.hpp"
 #include "bounds/sync_ways.hpp"
 
@@ -23,7 +24,14 @@ class ExecutorBounds {
       : workload_(workload),
         paths_(workload, std::move(timers), jitter, effort),
         in_turn_(in_turn),
+        next_(workload, [this](std::size_t source, std::size_t publisher,
+                               std::size_t sync) { return reach(source, publisher, sync); }),
         pending_(workload.wcet.size()) {}
+  ExecutorBounds(const ExecutorBounds&) = delete;
+  ExecutorBounds& operator=(const ExecutorBounds&) = delete;
+  ExecutorBounds(ExecutorBounds&&) = delete;
+  ExecutorBounds& operator=(ExecutorBounds&&) = delete;
+  ~ExecutorBounds() = default;
 
   RelyingBound bound(const model::Chain& chain);
 
@@ -35,6 +43,7 @@ class ExecutorBounds {
 
  private:
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
+  std::optional<Ticks> reach(std::size_t source, std::size_t publisher, std::size_t sync);
   PathBound response_of(const Way& way, const Way& chain, std::size_t last);
   static PathBound with_lag(PathBound path, const Way& way);
   std::optional<Ticks> response(const std::vector<Way>& ways, std::size_t last, ChainBound& result);
@@ -42,6 +51,7 @@ class ExecutorBounds {
   const Workload& workload_;
   PathBounds paths_;
   bool in_turn_;
+  NextMessages next_;
   std::vector<std::optional<Ticks>> pending_;  // for each callback that was requested
 };
 

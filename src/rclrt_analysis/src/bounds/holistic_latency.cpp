@@ -93,7 +93,11 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& 
     const Ticks taken = runs_sets_ ? responses_[callbacks[n]] : 0;
     return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
   };
-  return find_joins(workload_, callbacks, arrival, arrivals);
+  NextMessages next(workload_, [this](std::size_t source, std::size_t publisher, std::size_t sync) {
+    const Ticks taken = runs_sets_ ? responses_[sync] : 0;
+    return sum(sum(ends_[publisher].at(source), hop(publisher, sync).max), taken);
+  });
+  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder, &next);
 }
 
 /// Sets `latency` to the time from the timer's release to the end of the last callback, as
