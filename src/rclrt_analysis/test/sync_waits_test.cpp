@@ -62,6 +62,35 @@ TEST(SyncWaits, BehindASyncTheNextSetIsWaitedFor) {
   EXPECT_GE(chain_bounds(application(5))[0].bound, ms(150).count());
 }
 
+/// Both are released at 0.
+model::Application slow_and_fast(double period_of_fast) {
+  auto application = Builder()
+                         .timer("slow", 10, 1)
+                         .timer("fast", period_of_fast, 1)
+                         .sync("s", "slow", "fast", 1)
+                         .chain("slow", {"slow", "s"}, 1)
+                         .chain("fast", {"fast", "s"}, 1)
+                         .done();
+  set_offset(application, 0, 0);
+  set_offset(application, 1, 0);
+  return application;
+}
+
+// slow arrives by 3, so the fast of a set that it completed was released by then, and the next one
+// by 3 + 7: at least as early as the next slow. The offsets allow whole milliseconds only, so it
+// waits for no later fast. fast waits for less than its own next release, which has arrived by 10.
+TEST(SyncWaits, AMessageThatIsNoMoreFrequentWaitsForNone) {
+  const auto bounds = chain_bounds(slow_and_fast(7));
+  EXPECT_EQ(bounds[0].bound, ms(3).count());
+  EXPECT_EQ(bounds[1].bound, ms(7 + 3 + 3).count());
+  EXPECT_TRUE(bounds[0].assumptions.empty());
+}
+
+// fast is the slower one, and waited for.
+TEST(SyncWaits, AMessageThatIsMoreFrequentWaits) {
+  EXPECT_GE(chain_bounds(slow_and_fast(13))[0].bound, ms(9 + 2).count());
+}
+
 // a, b and c are released at 0, 2 and 7 of each 10. The first set is 7 long, so none is longer: an
 // a waits for the c after it, and a c for the a and the b after it, if an earlier a and b have left
 // with an earlier c. A b does not wait 8 for an a.

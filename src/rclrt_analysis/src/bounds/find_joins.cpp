@@ -260,10 +260,9 @@ class JoinSearch : private SyncInputs {
       found_.with_room.push_back(callbacks_[at]);
       rely_on(own.front(), kNoOrigin);
       rely_on(other.front(), kNoOrigin);
-      const auto after_start = [&](const StampSequence& each) {
-        return std::max<Ticks>(0, each.offset - timer(start).offset.count());
-      };
-      return {after_start(*sequence_of(workload(), other)), after_start(*sets)};
+      const Ticks own_offset = timer(start).offset.count();
+      const Ticks of_other = sequence_of(workload(), other)->offset - own_offset;
+      return {of_other, std::max<Ticks>(0, sets->offset - own_offset)};
     }
     if (const auto spread = spread_of_sets(at); spread && *spread < within) {
       rely_on_others(at, {});
@@ -301,7 +300,32 @@ class JoinSearch : private SyncInputs {
     }
     found_.complete = complete && in_phase;
     const Ticks most = allowed_lag(limit, start, there);
-    return {most, waits ? most : within};
+    Lag result{most, waits ? most : within};
+    if (direct && window >= period && has_limits_by_next(at) && lower_to_rarer(at, there, result)) {
+      rely_on(other.front(), there);
+    }
+    return result;
+  }
+
+  /// Lowers the lag if the chain's timer or event is no faster than `there`, that of the only other
+  /// input. Returns whether the lag of a release is lower.
+  bool lower_to_rarer(std::size_t at, std::size_t there, Lag& lag) {
+    const std::size_t start = callbacks_.front();
+    const Ticks period = *max_interval(there);
+    if (workload().graph.publishers[callbacks_[at]].size() != 2 || !keeps_apart(start) ||
+        period > min_interval(start)) {
+      return false;
+    }
+    const auto arrived = arrival(at);
+    if (!arrived) {
+      return false;
+    }
+    const Ticks first = states_first(there) ? first_release(start, there) : period;
+    const Ticks most = std::max(*arrived - (min_interval(start) - period), first);
+    const Ticks before =
+        std::exchange(lag.release, std::min(lag.release, allowed_lag(most, start, there)));
+    lag.stamp = std::min(lag.stamp, allowed_lag(std::max(most, *arrived), start, there));
+    return lag.release < before;
   }
 
   std::span<const std::size_t> callbacks_;

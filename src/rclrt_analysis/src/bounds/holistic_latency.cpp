@@ -7,6 +7,7 @@
 
 #include "bounds/holistic.hpp"
 #include "bounds/kind.hpp"
+#include "bounds/sync_inputs.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -155,15 +156,17 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
       explain_end(callbacks, worst);
     }
   }
+  const SyncInputs inputs(workload_);
   for (const Join& join : joins.joins) {
     const auto rest = callbacks.subspan(join.at);
     for (const std::size_t from : join.other) {
       Ticks end = 0;
       for (const auto& [timer, time] : ends_[from]) {
-        end = std::max(end, time);
+        const Ticks lag = inputs.allowed_lag(join.lag, callbacks.front(), timer);
+        end = std::max(end, sum(lag, time));
       }
       Latency other;
-      other.total = sum(sum(join.lag, end), hop(from, rest.front()).max);
+      other.total = sum(end, hop(from, rest.front()).max);
       other.why.push_back({Contribution::Kind::kOtherInput, rest.front(), 1, other.total});
       add_steps(rest, other);
       if (other.total > worst.total) {

@@ -39,12 +39,18 @@ std::size_t SyncInputs::source(const std::vector<std::size_t>& input) const {
   return same != kNoOrigin && kind(same) != model::CallbackKind::kSync ? same : origin(input);
 }
 
-Ticks SyncInputs::first_release(std::size_t here, std::size_t there) const {
+bool SyncInputs::states_first(std::size_t callback) const {
   const auto* const event =
-      std::get_if<model::Event>(&workload_.application.callbacks[there].trigger);
-  if (event != nullptr ? !event->offset : !timer(there).offset_stated) {
+      std::get_if<model::Event>(&workload_.application.callbacks[callback].trigger);
+  return event != nullptr ? event->offset.has_value() : timer(callback).offset_stated;
+}
+
+Ticks SyncInputs::first_release(std::size_t here, std::size_t there) const {
+  if (!states_first(there)) {
     return 0;
   }
+  const auto* const event =
+      std::get_if<model::Event>(&workload_.application.callbacks[there].trigger);
   const Ticks first =
       event != nullptr ? (*event->offset + event->jitter).count() : timer(there).offset.count();
   const Ticks own = states_offset(here) ? timer(here).offset.count() : 0;

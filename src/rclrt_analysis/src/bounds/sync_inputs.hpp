@@ -64,6 +64,9 @@ class SyncInputs {
   /// with their stamps, if there is one (see releases()). Otherwise returns the same as origin().
   std::size_t source(const std::vector<std::size_t>& input) const;
 
+  /// Returns whether the time of the first release of this timer or event is stated.
+  bool states_first(std::size_t callback) const;
+
   /// Returns a bound on the time from any release of `here` until `there` has had its first release
   /// (timers or events). Returns 0 if `there` states no offset: its first release is then within a
   /// period or longest interval, which the caller adds.

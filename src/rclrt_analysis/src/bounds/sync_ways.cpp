@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "bounds/sync_inputs.hpp"
 #include "demand.hpp"
 
 namespace rclrt::analysis::detail {
@@ -48,10 +49,13 @@ std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::siz
                               const std::vector<Join>& joins) {
   std::vector<Way> result{
       {timer_index(workload, callbacks.front()), workload.lowest(callbacks), 0, {}}};
+  const SyncInputs inputs(workload);
   for (const Join& join : joins) {
     const int level = workload.lowest(callbacks.subspan(join.at));
     for (const PathStart& start : paths_to(workload, join.other, level)) {
-      result.push_back({start.timer, start.level, join.lag, callbacks[join.at]});
+      const Ticks lag =
+          inputs.allowed_lag(join.lag, callbacks.front(), workload.timers[start.timer]);
+      result.push_back({start.timer, start.level, lag, callbacks[join.at]});
     }
   }
   return result;

@@ -49,7 +49,7 @@ void take_lower(RelyingBound& found, RelyingBound other);
 struct Way {
   std::size_t timer{};              ///< index into Workload::timers
   int level{};                      ///< the lowest from that timer to the last callback
-  Ticks lag{};                      ///< see Join; 0 for the chain itself
+  Ticks lag{};                      ///< see Join, as the stated offsets allow; 0 for the chain
   std::optional<std::size_t> sync;  ///< joins the chain there; absent for the chain itself
 };
 
@@ -175,6 +175,16 @@ enum class Taken {
 /// of v. So v is at most B after t, with the largest B of the other inputs; or it was taken before
 /// m. With two inputs this is the limit above. Behind another sync, the period is the longest one
 /// of its timers, see NextMessages, and the limit is one of the release that completes that set.
+///
+/// With two inputs, a message that is no more frequent than those of the other input waits less.
+/// Let T be the least time between two messages of the chain, and P, no longer than T and than the
+/// window, the longest one of the other. Let w complete the set of m, and v be the message before w
+/// of its input. v did not wait when w arrived: it is at most P before w, so in the window of m,
+/// and would have made a set with m. So v had left with a message u of the chain, at least T before
+/// m. If u completed that set, v had arrived before u, at most A after the stamp of u, where A is
+/// the time to arrive. Else v is at most as late after u as some lag before this one. So the lag of
+/// m is no longer than A - (T - P), or than the one before, less T - P, or w is the first of its
+/// input. So it is at most A - (T - P), or the time to the first release.
 ///
 /// If syncs may take messages in another order than they arrive in, also those of one input, only
 /// the window counts: the stamps of a set lie within it in any order. No message need be matched.
