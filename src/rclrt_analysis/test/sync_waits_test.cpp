@@ -62,6 +62,27 @@ TEST(SyncWaits, BehindASyncTheNextSetIsWaitedFor) {
   EXPECT_GE(chain_bounds(application(5))[0].bound, ms(150).count());
 }
 
+// Two messages of f may wait for their run, behind the 5 of a. If it keeps only one, some are lost,
+// and the next one of f may be late. The bound by the window has no condition.
+TEST(SyncWaits, ABoundWithoutAConditionGoesBeforeALowerOneWithAny) {
+  auto application = Builder()
+                         .timer("a", 50, 5)
+                         .timer("fast", 3, 0.1)
+                         .priority(2)
+                         .subscription("f", "fast", 0.1)
+                         .timer("c", 50, 1)
+                         .sync("s", {"a", "f", "c"}, 1)
+                         .chain("a", {"a", "s"}, 1)
+                         .done();
+  for (const std::size_t depth : {10U, 1U}) {
+    std::get<model::Subscription>(application.callbacks[2].trigger).depth = depth;
+    std::get<model::Sync>(application.callbacks[4].trigger).depth = 30;
+    const ChainBound bound = chain_bounds(application).front();
+    EXPECT_TRUE(bound.assumptions.empty());
+    EXPECT_EQ(bound.bound < ms(200).count(), depth == 10U) << *bound.bound;
+  }
+}
+
 /// Both are released at 0.
 model::Application slow_and_fast(double period_of_fast) {
   auto application = Builder()

@@ -6,11 +6,11 @@
 
 namespace rclrt::analysis::detail {
 
-RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
+RelyingBound ExecutorBounds::bound(const model::Chain& chain, LagLimits limits) {
   ChainBound result;
   result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;
-  Joins joins = joins_of(chain.callbacks, arrivals);
+  Joins joins = joins_of(chain.callbacks, arrivals, limits);
   result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
                           chain.callbacks.back(), result);
   if (!result.bound) {
@@ -26,15 +26,17 @@ Ticks ExecutorBounds::most_pending(std::size_t callback) {
   return *pending_[callback];
 }
 
-Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) {
+Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals,
+                               LagLimits limits) {
   const auto arrival = [&](std::size_t n) {
     ChainBound before;
     const auto first = callbacks.first(n);
-    const auto joins = joins_of(first, arrivals);
+    const auto joins = joins_of(first, arrivals, limits);
     return response(ways_to_last(workload_, first, joins.joins),
                     in_turn_ ? callbacks[n] : first.back(), before);
   };
-  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder, &next_);
+  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder,
+                    limits == LagLimits::kAll ? &next_ : nullptr);
 }
 
 /// Returns the result of Reach.

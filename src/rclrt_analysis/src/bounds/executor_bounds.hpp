@@ -33,7 +33,7 @@ class ExecutorBounds {
   ExecutorBounds& operator=(ExecutorBounds&&) = delete;
   ~ExecutorBounds() = default;
 
-  RelyingBound bound(const model::Chain& chain);
+  RelyingBound bound(const model::Chain& chain, LagLimits limits);
 
   /// Returns the same as PathBounds::most_pending().
   Ticks most_pending(std::size_t callback);
@@ -42,7 +42,7 @@ class ExecutorBounds {
   bool gave_up() const { return paths_.gave_up(); }
 
  private:
-  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals, LagLimits limits);
   std::optional<Ticks> reach(std::size_t source, std::size_t publisher, std::size_t sync);
   PathBound response_of(const Way& way, const Way& chain, std::size_t last);
   static PathBound with_lag(PathBound path, const Way& way);

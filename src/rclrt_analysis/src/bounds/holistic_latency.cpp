@@ -82,10 +82,11 @@ void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latenc
   }
 }
 
-Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const {
+Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals,
+                         LagLimits limits) const {
   const auto arrival = [&](std::size_t n) -> std::optional<Ticks> {
     const auto first = callbacks.first(n);
-    const auto before = latency(first, joins_of(first, arrivals), false);
+    const auto before = latency(first, joins_of(first, arrivals, limits), false);
     if (!before) {
       return std::nullopt;
     }
@@ -98,7 +99,8 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& 
     const Ticks taken = runs_sets_ ? responses_[sync] : 0;
     return sum(sum(ends_[publisher].at(source), hop(publisher, sync).max), taken);
   });
-  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder, &next);
+  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder,
+                    limits == LagLimits::kAll ? &next : nullptr);
 }
 
 /// Sets `latency` to the time from the timer's release to the end of the last callback, as
@@ -182,7 +184,8 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
 
 Ticks Holistic::response(const model::Chain& chain) const {
   KnownArrivals arrivals;
-  const auto found = latency(chain.callbacks, joins_of(chain.callbacks, arrivals), false);
+  const auto found =
+      latency(chain.callbacks, joins_of(chain.callbacks, arrivals, LagLimits::kAll), false);
   return found ? found->total : kHorizon;
 }
 
@@ -212,11 +215,11 @@ std::string Holistic::why_none(std::size_t callback) const {
          percent;
 }
 
-RelyingBound Holistic::bound(const model::Chain& chain) const {
+RelyingBound Holistic::bound(const model::Chain& chain, LagLimits limits) const {
   ChainBound result;
   result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;
-  Joins joins = joins_of(chain.callbacks, arrivals);
+  Joins joins = joins_of(chain.callbacks, arrivals, limits);
   auto found = latency(chain.callbacks, joins, true);
   if (!found) {
     for (const std::size_t callback : chain.callbacks) {

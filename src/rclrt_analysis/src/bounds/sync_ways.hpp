@@ -67,6 +67,12 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 /// The results of Arrival that are known already, by `n`, for one chain and its prefixes.
 using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 
+/// Which limits of a lag count.
+enum class LagLimits {
+  kAll,
+  kFewConditions  ///< without those that need the messages of all inputs, see NextMessages
+};
+
 /// In which order a sync takes messages.
 enum class Taken {
   kInOrder,  ///< as Arrival states
