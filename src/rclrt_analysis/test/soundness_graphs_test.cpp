@@ -13,6 +13,7 @@
 
 #include "ages.hpp"
 #include "random_graph.hpp"
+#include "random_syncs.hpp"
 #include "rclrt/analysis/judge.hpp"
 #include "rclrt/analysis/simulation.hpp"
 #include "soundness.hpp"
@@ -177,9 +178,17 @@ bool is_sure(const ChainBound& bound) { return bound.bound && bound.assumptions.
 class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
  protected:
   void try_graph(std::uint64_t seed) {
-    const Kind& kind = GetParam();
     RandomGraph random(seed);
-    model::Application application = random.make_graph();
+    try_application(random.make_graph(), random, seed);
+  }
+
+  void try_syncs(std::uint64_t seed) {
+    RandomSyncs random(seed);
+    try_application(random.make_syncs(), random, seed);
+  }
+
+  void try_application(model::Application application, RandomGraph& random, std::uint64_t seed) {
+    const Kind& kind = GetParam();
     if (kind.across) {
       random.spread(application, true);
       if (random.uniform(0, 1) < 0.3) {
@@ -280,6 +289,15 @@ TEST_P(SoundnessOfGraphs, NothingIsAboveItsBound) {
   }
   ASSERT_GT(tightness_.count(), graphs / 2);
   tightness_.print("any shape, " + GetParam().name);
+}
+
+TEST_P(SoundnessOfGraphs, NothingIsAboveItsBoundWhereManyInputsMeet) {
+  const std::uint64_t graphs = test::trials(150);
+  for (std::uint64_t seed = 1; seed <= graphs && !HasFatalFailure(); ++seed) {
+    try_syncs(seed);
+  }
+  ASSERT_GT(tightness_.count(), graphs / 2);
+  tightness_.print("many inputs, " + GetParam().name);
 }
 
 /// Returns every kind of the registry that runs, with one executor and with several.

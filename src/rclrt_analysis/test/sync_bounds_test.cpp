@@ -15,9 +15,9 @@ model::Sync& sync_of(model::Application& application, std::size_t callback) {
 }
 
 /// a (0) is on a CPU of its own, with a latency of 50 ms to b (1) and the sync (2) of both.
-model::Application far_apart(double period_of_b, double window) {
+model::Application far_apart(double period_of_b, double window, double period_of_a = 10) {
   model::Application application = Builder()
-                                       .timer("a", 10, 1)
+                                       .timer("a", period_of_a, 1)
                                        .timer("b", period_of_b, 1)
                                        .sync("s", "a", "b", 1, window)
                                        .chain("a", {"a", "s"}, 1)
@@ -31,17 +31,30 @@ model::Application far_apart(double period_of_b, double window) {
 
 constexpr Overheads kFar{.far = {.min = 50'000'000, .max = 50'000'000}};
 
+/// a moves its releases, so that the times between them are unknown.
+model::Application far_apart_with_rebase(double period_of_b) {
+  model::Application application = far_apart(period_of_b, 1000, 100);
+  std::get<model::Timer>(application.callbacks[0].trigger).overrun = model::OverrunPolicy::kRebase;
+  return application;
+}
+
 // The message of a release at 0 arrives at 51. b's earlier messages may have left with a's earlier
 // ones, so it waits for a release of b at 51 + 20 at the latest: 2 for b behind an s, and 2 for s
 // behind a b.
 TEST(SyncBounds, AMessageThatWasLongOnItsWayMayWaitForALaterRelease) {
-  const auto bounds = chain_bounds(far_apart(20, 1000), ExecutorKind::kPreemptive, kFar);
+  const auto bounds = chain_bounds(far_apart_with_rebase(20), ExecutorKind::kPreemptive, kFar);
   EXPECT_EQ(bounds[0].bound, ms(51 + 20 + 2 + 2).count());
+}
+
+// If the next message of a, released at 10, has arrived at 61, a later b is nearer to that one.
+TEST(SyncBounds, AMessageWaitsNoLongerThanUntilTheNextOneOfItsInputIsThere) {
+  const auto bounds = chain_bounds(far_apart(200, 1000), ExecutorKind::kPreemptive, kFar);
+  EXPECT_EQ(bounds[0].bound, ms(10 + 51 + 2 + 2).count());
 }
 
 // As above, with an event that comes at least every 30 in the place of b.
 TEST(SyncBounds, AMessageMayWaitForTheLongestIntervalOfAnEvent) {
-  auto application = far_apart(20, 1000);
+  auto application = far_apart_with_rebase(20);
   application.callbacks[1].trigger = model::Event{.min_interval = ms(20), .max_interval = ms(30)};
   const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive, kFar);
   EXPECT_EQ(bounds[0].bound, ms(51 + 30 + 2 + 2).count());
@@ -113,14 +126,15 @@ model::Application two_syncs() {
 }
 
 // The pair of s1 has the stamp of the first b after a, 2 after it, if s1 keeps that b until a
-// arrives. If s1 keeps fewer, it may be any b in the window of 15. From there it is 30 to c's
+// arrives. If s1 keeps fewer, it may be any b that is released before a arrives: a takes 10, six b
+// 0.6, and c and a set of each sync 0.3. From there it is 30 to c's
 // release, and 0.1 for each of c, b, s1 and s2. An a that had just ended brings no second set.
 TEST(SyncBounds, AStampIsAsLateAsTheOldestMessageThatASyncKeeps) {
   auto application = two_syncs();
   sync_of(application, 3).depth = 6;
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(2 + 30 + 0.4).count() - 1);
   sync_of(application, 3).depth = 5;  // a may take 10 and some
-  EXPECT_EQ(chain_bounds(application)[0].bound, ms(15 + 30 + 0.4).count());
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(10.9 + 30 + 0.4).count());
 }
 
 /// A timer of 100 ms and a first sync: two publishers, or one, bring the timer's messages to each
@@ -302,13 +316,13 @@ model::Application in_step(double offset_of_b) {
 
 // Set n has message n of each input: a waits 3 for b, and c, released at 2, waits 2 for it. b waits
 // for none of the next period, although the window would allow it. A timer and both syncs
-// take 0.75. a's message then only waits for c besides, those of b and c for both other timers.
+// take 0.75. Each message then waits for 0.25 of another one besides: c, or a set that c brings.
 TEST(SyncBounds, MessagesOfOnePeriodMeetThoseOfTheSameNumber) {
   const auto bounds = chain_bounds(in_step(4));
   EXPECT_EQ(bounds[0].bound, ms(3 + 0.75 + 0.25).count());
-  EXPECT_EQ(bounds[1].bound, ms(0.75 + 0.5).count());
-  EXPECT_EQ(bounds[2].bound, ms(2 + 0.75 + 0.5).count());
-  EXPECT_EQ(bounds[1].reaction, ms(10 + 0.75 + 0.5).count());
+  EXPECT_EQ(bounds[1].bound, ms(0.75 + 0.25).count());
+  EXPECT_EQ(bounds[2].bound, ms(2 + 0.75 + 0.25).count());
+  EXPECT_EQ(bounds[1].reaction, ms(10 + 0.75 + 0.25).count());
 }
 
 // A message of a may still wait for b when the next one of a arrives.
@@ -345,9 +359,10 @@ TEST(SyncBounds, AMessageWaitsUntilLaterOnesPushItOut) {
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds[0].bound, ms(20 + 4 + 4).count());
   EXPECT_EQ(bounds[1].bound, ms(40 + 4 + 4).count());
-  // The next releases of a timer that moves its releases are unknown.
+  // The next releases of a timer that moves its releases are unknown. A c waits for no later b than
+  // the next one after an a that has arrived.
   std::get<model::Timer>(application.callbacks[0].trigger).overrun = model::OverrunPolicy::kRebase;
-  EXPECT_EQ(chain_bounds(application)[0].bound, ms(1000 + 4).count());
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(20 + 40 + 4 + 4).count());
 }
 
 TEST(SyncBounds, ThreeInputsOfOnePeriodAndOffsetMeetInEachRelease) {

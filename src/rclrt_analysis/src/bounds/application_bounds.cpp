@@ -79,11 +79,18 @@ ChainBound ApplicationBounds::bound(const model::Chain& chain) {
     none.note = std::move(*reason);
     return none;
   }
-  return decided(chain, own, lowest(chain, own));
+  ChainBound result = decided(chain, own, lowest(chain, own));
+  const bool has_sync = std::ranges::any_of(
+      chain.callbacks, [this](std::size_t each) { return is_sync(workload_, each); });
+  if (!result.without_loss.empty() && has_sync) {
+    ChainBound other = decided(chain, own, lowest(chain, own, LagLimits::kFewConditions));
+    return other.bound && other.without_loss.size() < result.without_loss.size() ? other : result;
+  }
+  return result;
 }
 
 /// Returns the lowest of all bounds of a chain on this executor.
-RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t own) {
+RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t own, LagLimits lags) {
   if (takes_any_order(chain) || on_several_cpus(own, EventLimits::kDistance) != nullptr) {
     RelyingBound found = global_bounds(own, limits_.back()).bound(chain);
     if (by_period_) {
@@ -92,19 +99,20 @@ RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t ow
     return found;
   }
   if (waits_.first_with(own)) {
-    return lowest_with_waits(chain, own);
+    return lowest_with_waits(chain, own, lags);
   }
   ExecutorBounds* const whole = by_busy_periods(own, EventLimits::kDistance);
   std::span<const Holistic> each = one_by_one(own);
-  RelyingBound found = whole != nullptr ? whole->bound(chain) : each.front().bound(chain);
+  RelyingBound found =
+      whole != nullptr ? whole->bound(chain, lags) : each.front().bound(chain, lags);
   if (whole == nullptr) {
     each = each.subspan(1);
   }
   for (const Holistic& one : each) {
-    take_lower(found, one.bound(chain));
+    take_lower(found, one.bound(chain, lags));
   }
   if (by_period_ && whole != nullptr) {
-    RelyingBound other = by_busy_periods(own, EventLimits::kPeriod)->bound(chain);
+    RelyingBound other = by_busy_periods(own, EventLimits::kPeriod)->bound(chain, lags);
     if (!found.bound.bound) {
       found.bound.note = other.bound.note;
     }
@@ -115,7 +123,7 @@ RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t ow
     if (component == nullptr) {
       break;
     }
-    take_lower(found, component->bound(chain));
+    take_lower(found, component->bound(chain, lags));
   }
   if (by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
     if (!found.bound.bound) {
@@ -171,7 +179,7 @@ Ticks ApplicationBounds::response_within(const model::Chain& chain, Ticks limit,
   // others. The one that has proved a deadline last is tried first, and alone by a quick look.
   const auto whole = [&] {
     return by_busy_periods(own, EventLimits::kDistance)
-        ->bound(chain)
+        ->bound(chain, LagLimits::kAll)
         .bound.bound.value_or(kHorizon);
   };
   const auto by_callbacks = [&] { return response_one_by_one(chain, limit, look); };

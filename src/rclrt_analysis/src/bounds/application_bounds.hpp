@@ -63,10 +63,11 @@ class ApplicationBounds {
  private:
   using EventLimits = Workload::EventLimits;
 
-  RelyingBound lowest(const model::Chain& chain, std::size_t executor);
+  RelyingBound lowest(const model::Chain& chain, std::size_t executor,
+                      LagLimits lags = LagLimits::kAll);
   // application_waits.cpp
   std::optional<std::string> why_no_bounds_with_waits(std::size_t executor);
-  RelyingBound lowest_with_waits(const model::Chain& chain, std::size_t executor);
+  RelyingBound lowest_with_waits(const model::Chain& chain, std::size_t executor, LagLimits lags);
   std::optional<std::string> without_bounds(const model::Chain& chain, std::size_t executor);
 
   ChainBound decided(const model::Chain& chain, std::size_t executor, RelyingBound found);

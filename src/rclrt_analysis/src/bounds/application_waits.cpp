@@ -47,12 +47,14 @@ std::optional<std::string> ApplicationBounds::why_no_bounds_with_waits(std::size
 
 /// Returns the lowest bound by one busy period, of the executor or of its component. The other
 /// analyses do not cover callbacks that run while one waits.
-RelyingBound ApplicationBounds::lowest_with_waits(const model::Chain& chain, std::size_t own) {
+RelyingBound ApplicationBounds::lowest_with_waits(const model::Chain& chain, std::size_t own,
+                                                  LagLimits lags) {
   std::optional<RelyingBound> found;
   for (const EventLimits limits : limits_) {
     ExecutorBounds* const whole = by_busy_periods(own, limits);
-    RelyingBound one = whole != nullptr ? whole->bound(chain)
-                                        : by_busy_periods_of_component(own, limits)->bound(chain);
+    RelyingBound one = whole != nullptr
+                           ? whole->bound(chain, lags)
+                           : by_busy_periods_of_component(own, limits)->bound(chain, lags);
     if (!found) {
       found = std::move(one);
     } else {

@@ -40,7 +40,9 @@ class ComponentBounds {
                   const Overheads& overheads, Effort effort, bool in_turn,
                   Workload::EventLimits limits);
 
-  RelyingBound bound(const model::Chain& chain) { return bounds_.bound(chain); }
+  RelyingBound bound(const model::Chain& chain, LagLimits limits) {
+    return bounds_.bound(chain, limits);
+  }
 
   /// Returns the same as PathBounds::most_pending().
   Ticks most_pending(std::size_t callback) { return bounds_.most_pending(callback); }

@@ -6,11 +6,11 @@
 
 namespace rclrt::analysis::detail {
 
-RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
+RelyingBound ExecutorBounds::bound(const model::Chain& chain, LagLimits limits) {
   ChainBound result;
   result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;
-  Joins joins = joins_of(chain.callbacks, arrivals);
+  Joins joins = joins_of(chain.callbacks, arrivals, limits);
   result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
                           chain.callbacks.back(), result);
   if (!result.bound) {
@@ -26,15 +26,36 @@ Ticks ExecutorBounds::most_pending(std::size_t callback) {
   return *pending_[callback];
 }
 
-Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) {
+Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals,
+                               LagLimits limits) {
   const auto arrival = [&](std::size_t n) {
     ChainBound before;
     const auto first = callbacks.first(n);
-    const auto joins = joins_of(first, arrivals);
+    const auto joins = joins_of(first, arrivals, limits);
     return response(ways_to_last(workload_, first, joins.joins),
                     in_turn_ ? callbacks[n] : first.back(), before);
   };
-  return find_joins(workload_, callbacks, arrival, arrivals);
+  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder,
+                    limits == LagLimits::kAll ? &next_ : nullptr);
+}
+
+/// Returns the result of Reach.
+std::optional<Ticks> ExecutorBounds::reach(std::size_t source, std::size_t publisher,
+                                           std::size_t sync) {
+  const int level = in_turn_ ? workload_.priority[sync] : workload_.priority[publisher];
+  Ticks longest = 0;
+  for (const PathStart& start : paths_to(workload_, {publisher}, level)) {
+    if (workload_.timers[start.timer] != source) {
+      continue;
+    }
+    const PathBound path =
+        paths_.bound({start.timer, in_turn_ ? sync : publisher, start.level, {}});
+    if (!path.response) {
+      return std::nullopt;
+    }
+    longest = std::max(longest, *path.response);
+  }
+  return longest;
 }
 
 /// Returns a bound on the time from the release of the chain's timer to the end of its last

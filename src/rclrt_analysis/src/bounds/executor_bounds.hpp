@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "bounds/next_messages.hpp"
 #include "bounds/path_bound.hpp"
 #include "bounds/sync_ways.hpp"
 
@@ -23,9 +24,16 @@ class ExecutorBounds {
       : workload_(workload),
         paths_(workload, std::move(timers), jitter, effort),
         in_turn_(in_turn),
+        next_(workload, [this](std::size_t source, std::size_t publisher,
+                               std::size_t sync) { return reach(source, publisher, sync); }),
         pending_(workload.wcet.size()) {}
+  ExecutorBounds(const ExecutorBounds&) = delete;
+  ExecutorBounds& operator=(const ExecutorBounds&) = delete;
+  ExecutorBounds(ExecutorBounds&&) = delete;
+  ExecutorBounds& operator=(ExecutorBounds&&) = delete;
+  ~ExecutorBounds() = default;
 
-  RelyingBound bound(const model::Chain& chain);
+  RelyingBound bound(const model::Chain& chain, LagLimits limits);
 
   /// Returns the same as PathBounds::most_pending().
   Ticks most_pending(std::size_t callback);
@@ -34,7 +42,8 @@ class ExecutorBounds {
   bool gave_up() const { return paths_.gave_up(); }
 
  private:
-  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals, LagLimits limits);
+  std::optional<Ticks> reach(std::size_t source, std::size_t publisher, std::size_t sync);
   PathBound response_of(const Way& way, const Way& chain, std::size_t last);
   static PathBound with_lag(PathBound path, const Way& way);
   std::optional<Ticks> response(const std::vector<Way>& ways, std::size_t last, ChainBound& result);
@@ -42,6 +51,7 @@ class ExecutorBounds {
   const Workload& workload_;
   PathBounds paths_;
   bool in_turn_;
+  NextMessages next_;
   std::vector<std::optional<Ticks>> pending_;  // for each callback that was requested
 };
 

@@ -134,7 +134,7 @@ class Holistic {
 
   /// Returns the bound on the time from the release of the chain's timer to the end of its last
   /// callback, with its terms.
-  RelyingBound bound(const model::Chain& chain) const;
+  RelyingBound bound(const model::Chain& chain, LagLimits limits) const;
 
   /// Returns the most instances of a callback that are released and have not ended; kHorizon: no
   /// bound. For a sync, they are the messages of one input, including those that wait for a
@@ -224,7 +224,8 @@ class Holistic {
   void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins,
                                  bool with_terms) const;
-  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const;
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals,
+                 LagLimits limits) const;
   Ticks most_in_queue(std::size_t callback) const;
   Ticks most_of_input(std::size_t callback, const std::vector<std::size_t>& publishers) const;
 

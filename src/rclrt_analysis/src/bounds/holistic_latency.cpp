@@ -7,6 +7,7 @@
 
 #include "bounds/holistic.hpp"
 #include "bounds/kind.hpp"
+#include "bounds/sync_inputs.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -81,10 +82,11 @@ void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latenc
   }
 }
 
-Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const {
+Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals,
+                         LagLimits limits) const {
   const auto arrival = [&](std::size_t n) -> std::optional<Ticks> {
     const auto first = callbacks.first(n);
-    const auto before = latency(first, joins_of(first, arrivals), false);
+    const auto before = latency(first, joins_of(first, arrivals, limits), false);
     if (!before) {
       return std::nullopt;
     }
@@ -93,7 +95,12 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& 
     const Ticks taken = runs_sets_ ? responses_[callbacks[n]] : 0;
     return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
   };
-  return find_joins(workload_, callbacks, arrival, arrivals);
+  NextMessages next(workload_, [this](std::size_t source, std::size_t publisher, std::size_t sync) {
+    const Ticks taken = runs_sets_ ? responses_[sync] : 0;
+    return sum(sum(ends_[publisher].at(source), hop(publisher, sync).max), taken);
+  });
+  return find_joins(workload_, callbacks, arrival, arrivals, Taken::kInOrder,
+                    limits == LagLimits::kAll ? &next : nullptr);
 }
 
 /// Sets `latency` to the time from the timer's release to the end of the last callback, as
@@ -151,15 +158,17 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
       explain_end(callbacks, worst);
     }
   }
+  const SyncInputs inputs(workload_);
   for (const Join& join : joins.joins) {
     const auto rest = callbacks.subspan(join.at);
     for (const std::size_t from : join.other) {
       Ticks end = 0;
       for (const auto& [timer, time] : ends_[from]) {
-        end = std::max(end, time);
+        const Ticks lag = inputs.allowed_lag(join.lag, callbacks.front(), timer);
+        end = std::max(end, sum(lag, time));
       }
       Latency other;
-      other.total = sum(sum(join.lag, end), hop(from, rest.front()).max);
+      other.total = sum(end, hop(from, rest.front()).max);
       other.why.push_back({Contribution::Kind::kOtherInput, rest.front(), 1, other.total});
       add_steps(rest, other);
       if (other.total > worst.total) {
@@ -175,7 +184,8 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
 
 Ticks Holistic::response(const model::Chain& chain) const {
   KnownArrivals arrivals;
-  const auto found = latency(chain.callbacks, joins_of(chain.callbacks, arrivals), false);
+  const auto found =
+      latency(chain.callbacks, joins_of(chain.callbacks, arrivals, LagLimits::kAll), false);
   return found ? found->total : kHorizon;
 }
 
@@ -205,11 +215,11 @@ std::string Holistic::why_none(std::size_t callback) const {
          percent;
 }
 
-RelyingBound Holistic::bound(const model::Chain& chain) const {
+RelyingBound Holistic::bound(const model::Chain& chain, LagLimits limits) const {
   ChainBound result;
   result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;
-  Joins joins = joins_of(chain.callbacks, arrivals);
+  Joins joins = joins_of(chain.callbacks, arrivals, limits);
   auto found = latency(chain.callbacks, joins, true);
   if (!found) {
     for (const std::size_t callback : chain.callbacks) {

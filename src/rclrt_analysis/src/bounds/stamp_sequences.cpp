@@ -55,4 +55,29 @@ std::optional<StampSequence> sequence_of_sets(const Workload& workload, std::siz
   return in_step ? sets : std::nullopt;
 }
 
+std::optional<InputsOfOnePeriod> inputs_of_one_period(const Workload& workload, std::size_t sync) {
+  InputsOfOnePeriod result;
+  Ticks first = kHorizon;
+  Ticks last = 0;
+  for (const auto& input : workload.graph.publishers[sync]) {
+    const std::size_t from = origin_of(workload, input);
+    const auto offset =
+        from == kNoOrigin ? std::nullopt : stated_offset(workload.application.callbacks[from]);
+    if (!offset) {
+      return std::nullopt;
+    }
+    const Ticks period = model::period(workload.application.callbacks[from]).count();
+    if (result.period != 0 && result.period != period) {
+      return std::nullopt;
+    }
+    result.period = period;
+    first = std::min(first, *offset);
+    last = std::max(last, *offset);
+  }
+  result.spread = last - first;
+  const auto& own = std::get<model::Sync>(workload.application.callbacks[sync].trigger);
+  const bool fits = result.spread < result.period && result.spread <= own.window.count();
+  return fits ? std::optional(result) : std::nullopt;
+}
+
 }  // namespace rclrt::analysis::detail

@@ -33,4 +33,15 @@ std::optional<StampSequence> sequence_of(const Workload& workload,
 /// find_joins() for the proof. nullopt: sets may have messages of different numbers.
 std::optional<StampSequence> sequence_of_sets(const Workload& workload, std::size_t sync);
 
+/// Inputs of a sync that come from timers of one period with stated offsets.
+struct InputsOfOnePeriod {
+  Ticks period{};
+  Ticks spread{};  ///< the largest difference of the offsets, less than the period
+};
+
+/// Returns what is known about the inputs of a sync if each comes from a timer with a stated offset
+/// and one publisher for each callback on the way, all timers have one period, and their offsets
+/// differ by less than that and at most by the window. Otherwise returns nullopt.
+std::optional<InputsOfOnePeriod> inputs_of_one_period(const Workload& workload, std::size_t sync);
+
 }  // namespace rclrt::analysis::detail

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bounds/level_work.hpp"
+#include "bounds/next_messages.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -48,8 +49,14 @@ void take_lower(RelyingBound& found, RelyingBound other);
 struct Way {
   std::size_t timer{};              ///< index into Workload::timers
   int level{};                      ///< the lowest from that timer to the last callback
-  Ticks lag{};                      ///< see Join; 0 for the chain itself
+  Ticks lag{};                      ///< see Join, as the stated offsets allow; 0 for the chain
   std::optional<std::size_t> sync;  ///< joins the chain there; absent for the chain itself
+};
+
+/// The begin of a path from a timer or event.
+struct PathStart {
+  std::size_t timer{};  ///< index into Workload::timers
+  int level{};          ///< the lowest on the path
 };
 
 /// Returns a bound on the time from the release of the chain's timer or event until its message has
@@ -59,6 +66,12 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 
 /// The results of Arrival that are known already, by `n`, for one chain and its prefixes.
 using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
+
+/// Which limits of a lag count.
+enum class LagLimits {
+  kAll,
+  kFewConditions  ///< without those that need the messages of all inputs, see NextMessages
+};
 
 /// In which order a sync takes messages.
 enum class Taken {
@@ -138,16 +151,65 @@ enum class Taken {
 /// one more than in E, for which there must be room. The stamps of the sets again have the period
 /// and an offset, the largest one, so the same holds for a sync behind this one.
 ///
+/// If the offsets differ by less than the period, but by half of it or more, so do the stamps of
+/// each set: by no more than the offsets. Proof: the first set is formed when each input has its
+/// first message, so it is no longer than those are apart. The input of the message that completes
+/// a set is empty then, and the next set is formed when each input has a message again. The next
+/// messages of all inputs are as far apart as those of the set before, and the set that is formed
+/// is no longer. No message is pushed out: once all inputs have taken number n + 1, message n of no
+/// input waits. For some input is empty then, so its message n + 1 has left, with one of a lower
+/// number than n, which is more than a period before it. So if B is as below, no more messages of
+/// an input wait than are released in B and a period, for which there must be room.
+///
+/// In any sync, a set has the shortest interval of those that its newest message can complete. Let
+/// m be the chain's message in a set, t its stamp, and B the time of NextMessages. Take the inputs
+/// of the set's messages with a stamp of at most t, the chain's own input among them. Suppose that
+/// the sync had taken the next message of each of these inputs when the set was formed, and that
+/// all of them are no later than the set's latest message w. Then they make a set with the other
+/// messages of it, which begins later, ends no later, and has the same newest message (the newest
+/// message is followed by none). It is shorter, so this one would not have been formed. So one of
+/// these next messages is later than w, or was taken after w. It is taken within B after t. So w is
+/// at most B after t, with the largest B of all inputs but that of w. This holds for any number of
+/// inputs, any periods and any depth. It limits the stamps of all other messages of the set.
+///
+/// The message w that completes the set is limited once more, by its previous one, v, of the same
+/// input, and the period of that. Suppose that v is no earlier than t. It did not wait when w
+/// arrived: else the set with v in place of w would have been formed before. So v had left in an
+/// earlier set, which took an earlier message of the chain. Suppose that the sync had taken m by
+/// then. Take the inputs of that set's messages before t. As above, there is one of them with a
+/// next message that is later than v, or was taken after v. It is not the chain's input, nor that
+/// of v. So v is at most B after t, with the largest B of the other inputs; or it was taken before
+/// m. With two inputs this is the limit above. Behind another sync, the period is the longest one
+/// of its timers, see NextMessages, and the limit is one of the release that completes that set.
+///
+/// With two inputs, a message that is no more frequent than those of the other input waits less.
+/// Let T be the least time between two messages of the chain, and P, no longer than T and than the
+/// window, the longest one of the other. Let w complete the set of m, and v be the message before w
+/// of its input. v did not wait when w arrived: it is at most P before w, so in the window of m,
+/// and would have made a set with m. So v had left with a message u of the chain, at least T before
+/// m. If u completed that set, v had arrived before u, at most A after the stamp of u, where A is
+/// the time to arrive. Else v is at most as late after u as some lag before this one. So the lag of
+/// m is no longer than A - (T - P), or than the one before, less T - P, or w is the first of its
+/// input. So it is at most A - (T - P), or the time to the first release.
+///
 /// If syncs may take messages in another order than they arrive in, also those of one input, only
 /// the window counts: the stamps of a set lie within it in any order. No message need be matched.
+///
+/// `next`: nullptr if B is not known.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
-                 const Arrival& arrival, KnownArrivals& known, Taken taken = Taken::kInOrder);
+                 const Arrival& arrival, KnownArrivals& known, Taken taken = Taken::kInOrder,
+                 NextMessages* next = nullptr);
 
 /// Returns the bound of a chain completed by what its joins imply: reaction and data age, if every
 /// message of the chain is matched, and the callbacks that must not lose a message. `bound` must
 /// have a value.
 RelyingBound relying_bound(const Workload& workload, const model::Chain& chain, ChainBound bound,
                            Joins joins);
+
+/// Returns the begins of all paths to the end of one of the publishers, each with the lowest level
+/// of the path, or `level` if that is lower. If paths meet, there is one result for each level.
+std::vector<PathStart> paths_to(const Workload& workload,
+                                const std::vector<std::size_t>& publishers, int level);
 
 /// Returns all paths to the last of the callbacks; the first one is the chain itself.
 std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
