@@ -250,8 +250,12 @@ void GlobalSystem::add_source(std::size_t callback) {
       source.executors.push_back(executor_of[each.callback]);
     }
   }
-  for (GlobalNode& each : source.nodes) {
-    fill_queues(source, each);
+  // A node may be found by its first publisher, before the others have theirs. So the nodes are not
+  // in the order in which messages pass them, but these callbacks are.
+  for (const std::size_t each : workload.graph.order) {
+    if (const auto at = places.find(each); at != places.end()) {
+      fill_queues(source, source.nodes[at->second]);
+    }
   }
   source.needs_only_cpus = needs_only_cpus(source);
   sources.push_back(std::move(source));
