@@ -176,6 +176,14 @@ class Contribution:
     def releases(self) -> int: ...
     @property
     def total_ns(self) -> int: ...
+    @property
+    def whole_ns(self) -> int:
+        """The part of `total_ns` that the chain may wait for even while a CPU is idle."""
+
+    @property
+    def before_ns(self) -> int:
+        """The part of `total_ns` that was released before and may still be under way: on several
+        CPUs, less what counts whole."""
 
 @final
 class ChainBound:

@@ -30,6 +30,9 @@ class RandomSeveralCpus : public RandomApplication {
     if (!plain && chance(0.4)) {
       add_fork(builder, ways);
     }
+    if (!plain && chance(0.4)) {
+      add_two_publishers(builder, ways);
+    }
     if (!plain && chance(0.3)) {
       builder.sync("sync", ways[0].back(), ways[1].back(), wcet(), window());
       builder.subscription("after", "sync", wcet());
@@ -50,6 +53,9 @@ class RandomSeveralCpus : public RandomApplication {
       }
     }
     model::Application application = builder.done();
+    for (const auto& [publisher, topic] : std::exchange(publishers_, {})) {
+      application.callbacks[builder.index(publisher)].publishes.push_back(topic);
+    }
     for (int cpu = 1; cpu < cpus; ++cpu) {
       application.executors[0].cpus.push_back(cpu);
     }
@@ -118,6 +124,17 @@ class RandomSeveralCpus : public RandomApplication {
     }
   }
 
+  /// Lets most timers state their offsets.
+  void state_offsets(model::Application& application) {
+    for (model::Callback& callback : application.callbacks) {
+      auto* const timer = std::get_if<model::Timer>(&callback.trigger);
+      if (timer != nullptr && chance(0.8)) {
+        timer->offset = timer->period * between(0, 63) / 64;
+        timer->offset_stated = true;
+      }
+    }
+  }
+
   /// Moves the first release of one timer or event.
   void move_one(model::Application& application) {
     const auto index =
@@ -174,6 +191,29 @@ class RandomSeveralCpus : public RandomApplication {
     }
   }
 
+  /// Adds a callback that takes a topic of a timer and of a callback behind the timer, whichever of
+  /// these two callbacks is first in the file.
+  void add_two_publishers(Builder& builder, const std::vector<std::vector<std::string>>& ways) {
+    const std::string id = std::to_string(between(0, static_cast<int>(ways.size()) - 1));
+    const std::string timer = "c" + id + "_0";
+    const auto add_last = [&] {
+      builder.subscription("last" + id, "both" + id, wcet());
+      extras(builder, false);
+    };
+    const bool last_first = chance(0.5);
+    if (last_first) {
+      add_last();
+    }
+    builder.subscription("between" + id, timer, wcet()).publishes("both" + id);
+    extras(builder, false);
+    if (!last_first) {
+      add_last();
+    }
+    publishers_.emplace_back(timer, "both" + id);
+    builder.chain("short" + id, {timer, "last" + id}, between(0, 5));
+    builder.chain("long" + id, {timer, "between" + id, "last" + id}, between(0, 5));
+  }
+
   void extras(Builder& builder, bool plain) {
     if (!plain && chance(0.2)) {
       builder.priority(between(0, 5));
@@ -221,6 +261,7 @@ class RandomSeveralCpus : public RandomApplication {
   }
 
   double group_share_ = 0;
+  std::vector<std::pair<std::string, std::string>> publishers_;  // of more topics
 };
 
 }  // namespace rclrt::analysis

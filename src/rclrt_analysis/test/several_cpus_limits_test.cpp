@@ -129,6 +129,36 @@ TEST(SeveralCpusLimits, AGroupWithACallbackWithoutABoundHasTheWorkOfItsQueue) {
   EXPECT_GE(bounds_ms(application)[0], simulated_ms(application, 0));
 }
 
+// `after` takes a topic of `endless` and of `between`, which has 100 messages in its queue while
+// `hog` is in its group. The order of the two in the file says nothing.
+TEST(SeveralCpusLimits, AQueueHasTheMessagesOfAllItsPublishers) {
+  const auto make = [](bool after_first) {
+    Builder builder;
+    builder.timer("low", 2000, 5).group("g").priority(1);
+    builder.timer("endless", 10, 12).publishes("topic").priority(9);
+    builder.timer("hog", 2000, 1000).group("hogged").priority(0);
+    const auto after = [&] { builder.subscription("after", "topic", 0.5).group("g").priority(9); };
+    const auto between = [&] {
+      builder.subscription("between", "endless", 0.45).publishes("topic").group("hogged");
+      builder.priority(9);
+    };
+    after_first ? after() : between();
+    after_first ? between() : after();
+    builder.chain("low", {"low"}, 1, 2000).chain("hog", {"hog"}, 0);
+    auto application = on_cpus(builder.done(), 4);
+    set_offset(application, 0, 1000.7);
+    set_offset(application, 1, 0);
+    set_offset(application, 2, 0);
+    auto& trigger = application.callbacks[builder.index("between")].trigger;
+    std::get<model::Subscription>(trigger).depth = 100;
+    return application;
+  };
+  const double simulated = simulated_ms(make(true), 0);
+  EXPECT_GT(simulated, 40);
+  EXPECT_GE(bounds_ms(make(true))[0], simulated);
+  EXPECT_EQ(bounds_ms(make(true))[0], bounds_ms(make(false))[0]);
+}
+
 // The sum over the instances since all had ended: two of 8 and half of the others' 16 end at 24,
 // 12 after the release of the second one.
 TEST(SeveralCpusLimits, InstancesUnderWayCountFromTheTimeAtWhichNoneWas) {

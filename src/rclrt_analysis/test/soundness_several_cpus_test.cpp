@@ -189,6 +189,30 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
   EXPECT_GT(bounds, applications / 2);
 }
 
+TEST_P(SoundnessOnSeveralCpus, NorIsOneOfTimersThatStateTheirOffsets) {
+  const std::uint64_t applications = test::trials(32);
+  std::size_t bounds = 0;
+  for (const int cpus : {2, 3, 4, 8}) {
+    for (const bool plain : {true, false}) {
+      test::Tightness tightness;
+      for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
+        RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
+        const SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
+        model::Application application = random.make(cpus, plain);
+        if (seed % 3 == 0) {
+          random.spread_over(application, cpus);
+        }
+        random.state_offsets(application);
+        attack(setting, random, std::move(application), seed, tightness);
+      }
+      bounds += tightness.count();
+      tightness.print(std::string(GetParam()) + ", " + std::to_string(cpus) +
+                      " CPUs and stated offsets, " + (plain ? "plain chains" : "everything"));
+    }
+  }
+  EXPECT_GT(bounds, applications / 4);
+}
+
 // With a thread and a CPU for each group, a callback under wait_set:threads=n waits for its group.
 TEST_P(SoundnessOnSeveralCpus, NorIsOneOfGroupsWithACpuEach) {
   const std::uint64_t applications = test::trials(24);

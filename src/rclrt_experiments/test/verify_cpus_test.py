@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 
 import pytest
 from rclrt_experiments.generator.application import draw_application
@@ -85,6 +86,7 @@ def test_the_worst_bounds_are_named_with_their_longest_term() -> None:
     ratios = [float(line.split()[0]) for line in lines[-5:]]
     assert ratios == sorted(ratios, reverse=True)
     assert ratios[-1] >= 1
+    assert {line.split()[1] for line in lines[-5:]} == {"-"}
     done = finished("verify", *arguments, "--instances", "500", "--json")
     answer = json.loads(done.stdout)
     (worst,) = answer["worst"]
@@ -110,6 +112,7 @@ def test_the_page_on_several_cpus_is_made_of_the_json(
     marks = (places.begin("rclrt verify", "publish_several_cpus.py"), places.end("rclrt verify"))
     page.write_text("Before.\n" + "\n\n".join(marks) + "\nBehind.\n")
     arguments = ("--count", "8", "--cpus", "4", "--worst", "3", "--instances", "500")
+    arguments = (*arguments, "--again", "5000")
     done = finished("verify", *arguments, "--executors", "preemptive,edf", "--json")
     answer = tmp_path / "answer.json"
     answer.write_text(done.stdout)
@@ -118,10 +121,35 @@ def test_the_page_on_several_cpus_is_made_of_the_json(
     assert text.startswith("Before.\n")
     assert text.endswith("Behind.\n")
     assert "(seeds 0 to 7, " in text
-    worst = json.loads(done.stdout)["worst"][0]["bounds"][0]
-    assert f"| {worst['chain']} | {worst['ratio']:.2f} | {worst['cause']} |" in text
+    found = json.loads(done.stdout)["worst"][0]["bounds"]
+    worst = found[0]
+    ratios = f"{worst['ratio']:.2f} | {worst['longer']:.2f}"
+    assert f"| {worst['chain']} | {ratios} | {worst['cause']} |" in text
+    own = [each for each in found if each["cause"] == worst["cause"]]
+    before = median(each["ratio"] for each in own)
+    after = median(each["longer"] for each in own)
+    row = f"| {worst['cause']} | {len(own)} | {before:.2f} | {after:.2f} |"
+    assert f"| `preemptive` {row}" in text
+    assert "The aim for `preemptive` is a median of at most 1.3 and a 95th percentile" in text
     answer.write_text("{}")
     assert module.main([str(answer)]) == 2
     assert "applications is missing" in capsys.readouterr().err
     assert module.main([]) == 2
     assert page.read_text() == text
+
+
+def test_the_worst_bounds_are_searched_again() -> None:
+    """With few instances, the first search finds less than the second one."""
+    arguments = ("--count", "12", "--cpus", "4", "--executors", "preemptive", "--instances", "300")
+    done = finished("verify", *arguments, "--worst", "20", "--again", "20000", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    bounds = json.loads(done.stdout)["worst"][0]["bounds"]
+    assert len(bounds) == 20
+    assert all(1 <= each["longer"] <= each["ratio"] for each in bounds)
+    fewer = [each for each in bounds if each["longer"] < each["ratio"]]
+    explained = [each for each in fewer if 2 * (each["longer"] - 1) <= each["ratio"] - 1]
+    assert explained
+    assert [each for each in bounds if each["cause"].startswith("the search")] == explained
+    done = finished("verify", *arguments, "--again", "20")
+    assert done.returncode == 2
+    assert "--again: it searches the bounds of --worst again; add --worst N" in done.stderr

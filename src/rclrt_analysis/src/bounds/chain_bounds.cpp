@@ -28,6 +28,8 @@ void sum_up_shorter(std::size_t most, std::vector<Contribution>& terms) {
     Contribution rest{Contribution::Kind::kRest, 0, static_cast<Ticks>(terms.size() - most), 0};
     for (std::size_t i = most; i < terms.size(); ++i) {
       rest.total += terms[i].total;
+      rest.whole += terms[i].whole;
+      rest.before += terms[i].before;
     }
     terms.resize(most);
     terms.push_back(rest);

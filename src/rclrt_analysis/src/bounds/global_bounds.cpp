@@ -18,12 +18,29 @@ constexpr int kExactSteps = 100;
 constexpr Ticks kMostInstances = 200;
 constexpr Ticks kCoarse = 1000;
 
+/// The most releases of a timer that are looked at one by one, and about how many steps all of
+/// these may take.
+constexpr Ticks kMostCases = 400;
+constexpr Ticks kStepsOfCases = 2'000'000;
+
+/// Returns how many releases of a timer are looked at one by one. Each takes a step for each flow,
+/// for a few paths of each callback.
+Ticks most_cases(const GlobalSystem& system) {
+  std::size_t nodes = 1;
+  for (const GlobalSource& source : system.sources) {
+    nodes += source.nodes.size();
+  }
+  const auto steps = static_cast<Ticks>(8 * nodes * (system.sources.size() + 1));
+  return std::clamp<Ticks>(kStepsOfCases / steps, 1, kMostCases);
+}
+
 }  // namespace
 
 GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, GlobalPool pool,
                            bool scheduled, const Overheads& overheads, Effort effort)
     : workload_(workload),
       system_(workload, component, pool, scheduled, overheads),
+      offsets_(system_, most_cases(system_)),
       budget_(effort) {
   Ticks longest = 0;
   for (const GlobalSource& source : system_.sources) {
@@ -54,6 +71,7 @@ GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explain
   if (explains) {
     window.begin_when(end->start);
     window.set_instances(end->instances);
+    window.set_phases(end->phases ? &offsets_.phases(path.source, *end->phases) : nullptr);
     window.end(end->x);  // explain() has the terms of the last end()
     result.why = window.explain(end->x);
     result.waited = -end->before;
@@ -116,15 +134,23 @@ std::optional<GlobalBounds::End> GlobalBounds::end_of_all(GlobalWindow& window,
   }
 }
 
-/// Returns the end of a path for the instances that the window has: the earlier one of two, for
-/// the time since the path is ready, and for the time since all CPUs have interfering work. Leaves
-/// the start of the window as it is for that time.
+/// Returns the end of a path for the instances that the window has: the earliest one of three, for
+/// the time since the path is ready, with any offsets and with those that timers state, and for the
+/// time since all CPUs have interfering work.
 std::optional<GlobalBounds::End> GlobalBounds::end_of_one(GlobalWindow& window,
                                                           const GlobalPath& path, Begin& begin,
                                                           Ticks limit) {
   window.begin_when(WindowStart::kReady);
-  const std::optional<Ticks> found = end_in(window, begin.x, limit);
-  const Ticks lower = found ? *found - 1 : limit;
+  window.set_phases(nullptr);
+  std::optional<End> found;
+  if (const auto x = end_in(window, begin.x, limit)) {
+    found = End{.x = *x, .start = WindowStart::kReady};
+  }
+  const Ticks most = found ? found->x - 1 : limit;
+  if (const auto in_phase = uses_offsets_ ? end_by_offsets(window, path, most) : std::nullopt) {
+    found = in_phase;
+  }
+  const Ticks lower = found ? found->x - 1 : limit;
   const bool tries_other = uses_both_ && path.begin == 0 && lower >= window.own();
   if (tries_other && window.limits_carry_in()) {
     window.begin_when(WindowStart::kBusy);
@@ -134,7 +160,30 @@ std::optional<GlobalBounds::End> GlobalBounds::end_of_one(GlobalWindow& window,
       }
     }
   }
-  return found ? std::optional(End{.x = *found, .start = WindowStart::kReady}) : std::nullopt;
+  return found;
+}
+
+/// Returns the end of a path by the offsets that timers state, if it is at most `limit`: the latest
+/// one of all cases in which its own timer may be released.
+std::optional<GlobalBounds::End> GlobalBounds::end_by_offsets(GlobalWindow& window,
+                                                              const GlobalPath& path, Ticks limit) {
+  const Ticks cases = offsets_.cases(path.source);
+  if (cases == 0) {
+    return std::nullopt;
+  }
+  End latest{.x = window.own(), .start = WindowStart::kReady, .phases = 0};
+  for (Ticks i = 0; i < cases && latest.x <= limit; ++i) {
+    window.set_phases(&offsets_.phases(path.source, i));
+    Ticks x = latest.x;
+    if (!end_in(window, x, limit)) {
+      return std::nullopt;
+    }
+    if (x > latest.x) {
+      latest.x = x;
+      latest.phases = i;
+    }
+  }
+  return latest.x <= limit ? std::optional(latest) : std::nullopt;
 }
 
 /// Returns the shortest time within which a path has ended, if it is at most `limit`. Where as much
@@ -247,8 +296,14 @@ std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, b
   for (std::size_t end = n; end > 0; end = begins[end]) {
     const std::size_t begin = begins[end];
     const Ticks hop = begin == 0 ? 0 : hop_to(begin);
-    result.why.push_back({Contribution::Kind::kSegment, callback_at(end - 1),
-                          static_cast<Ticks>(end - begin), until[end] - until[begin] - hop});
+    const Ticks first = sum(until[begin], hop);
+    Contribution segment{Contribution::Kind::kSegment, callback_at(end - 1),
+                         static_cast<Ticks>(end - begin), until[end] - first};
+    for (const Contribution& each : respond_to_part(path, begin, end, first, true).why) {
+      segment.whole += each.whole;
+      segment.before += each.before;
+    }
+    result.why.push_back(segment);
     if (hop > 0) {
       result.why.push_back({Contribution::Kind::kHop, callback_at(begin), 1, hop});
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bounds/global_offsets.hpp"
 #include "bounds/global_system.hpp"
 #include "bounds/global_window.hpp"
 #include "bounds/sync_ways.hpp"
@@ -65,6 +66,7 @@ class GlobalBounds {
     Ticks instances{};  ///< see GlobalWindow::set_instances()
     Ticks before{};     ///< the least time from that instance's stamp to the path's own
     WindowStart start{};
+    std::optional<Ticks> phases{};  ///< as of this case of GlobalOffsets; nullopt: of none
 
     /// Returns the time from when the path is ready, if it is ready as late as it may.
     Ticks response() const { return x - before; }
@@ -97,8 +99,10 @@ class GlobalBounds {
   void order_nodes();
   void raise_all();
   void reset(Ticks most);
+  void lower_all();
   bool is_settled(const Raised& raised) const;
   bool raise(Raised& raised);
+  Ticks bound_of(Raised& raised);
   static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);
   Ticks response_by_last(Raised& raised);
   std::optional<Ticks> follow(const GlobalPath& path, Ticks ready, bool is_all, ChainBound& result);
@@ -110,6 +114,7 @@ class GlobalBounds {
   std::optional<End> end_of_one(GlobalWindow& window, const GlobalPath& path, Begin& begin,
                                 Ticks limit);
   std::optional<Ticks> end_in(GlobalWindow& window, Ticks& begin, Ticks limit);
+  std::optional<End> end_by_offsets(GlobalWindow& window, const GlobalPath& path, Ticks limit);
   std::optional<Ticks> taken_by_sync(std::size_t publisher, std::size_t sync, Ticks arrival);
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   std::optional<Ticks> latency(std::span<const std::size_t> callbacks, const Joins& joins,
@@ -120,6 +125,7 @@ class GlobalBounds {
 
   const Workload& workload_;
   GlobalSystem system_;
+  GlobalOffsets offsets_;
   Budget budget_;
   std::vector<Ticks> limits_;   // of the responses of each source; longer ones are not followed
   std::vector<Raised> raised_;  // all nodes
@@ -127,6 +133,7 @@ class GlobalBounds {
   std::size_t steps_ = 0;                // of solve()
   bool solved_ = false;
   bool uses_both_ = false;  // bounds of a path, see WindowStart
+  bool uses_offsets_ = false;
 };
 
 }  // namespace rclrt::analysis::detail

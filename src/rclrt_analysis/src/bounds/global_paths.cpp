@@ -10,10 +10,7 @@
 namespace rclrt::analysis::detail {
 
 Ticks GlobalSystem::shortest_time(std::size_t source, Ticks count) const {
-  const Releases& releases = sources[source].arrivals.front().releases;
-  const Ticks by_period = product(count - 1, releases.period) - releases.jitter;
-  const Ticks by_distance = product(count - 1, releases.distance) - releases.within;
-  return std::max({Ticks{0}, by_period, by_distance});
+  return detail::shortest_time(sources[source].arrivals.front().releases, count);
 }
 
 std::optional<GlobalPath> GlobalSystem::path_to(std::size_t source, std::size_t node) const {

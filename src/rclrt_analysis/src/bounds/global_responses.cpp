@@ -8,6 +8,11 @@
 #include "bounds/global_window.hpp"
 
 namespace rclrt::analysis::detail {
+namespace {
+
+constexpr int kMostPasses = 3;
+
+}  // namespace
 
 /// Returns a bound on the response of a node: the longest response of a node before it, plus the
 /// node's own time from being ready to its end. This is the lower bound if several instances of the
@@ -41,12 +46,23 @@ bool GlobalBounds::is_settled(const Raised& raised) const {
 
 /// Raises the response of a node. Returns whether it has changed.
 bool GlobalBounds::raise(Raised& raised) {
-  GlobalSource& source = system_.sources[raised.source];
-  GlobalNode& own = source.nodes[raised.node];
+  GlobalNode& own = system_.sources[raised.source].nodes[raised.node];
   if (own.response >= kHorizon || is_settled(raised)) {
     return false;
   }
   raised.at = ++steps_;
+  const Ticks response = bound_of(raised);
+  if (response <= own.response) {
+    return false;
+  }
+  own.response = response;
+  changed_at_[raised.source] = steps_;
+  return true;
+}
+
+/// Returns a bound on the response of a node by the present ones of others; kHorizon: none.
+Ticks GlobalBounds::bound_of(Raised& raised) {
+  const GlobalSource& source = system_.sources[raised.source];
   Ticks response = kHorizon;
   if (const auto path = system_.path_to(raised.source, raised.node)) {
     const auto ready =
@@ -59,13 +75,7 @@ bool GlobalBounds::raise(Raised& raised) {
     }
   }
   response = std::min(response, response_by_last(raised));
-  response = response > limits_[raised.source] ? kHorizon : response;
-  if (response <= own.response) {
-    return false;
-  }
-  own.response = response;
-  changed_at_[raised.source] = steps_;
-  return true;
+  return response > limits_[raised.source] ? kHorizon : response;
 }
 
 /// Sets the order of raise(): the most urgent nodes first, because most others depend on them.
@@ -115,6 +125,26 @@ void GlobalBounds::solve() {
   if (!std::ranges::all_of(raised_, has_bound)) {
     reset(kHorizon - 1);
     raise_all();
+  }
+  if (offsets_.any()) {
+    uses_offsets_ = true;
+    lower_all();
+  }
+}
+
+/// Lowers responses to what the stated offsets give. All responses are bounds already, so each of
+/// them holds with those of the others, and none needs to be raised again.
+void GlobalBounds::lower_all() {
+  bool changed = true;
+  for (int pass = 0; pass < kMostPasses && changed; ++pass) {
+    changed = false;
+    for (Raised& each : raised_) {
+      each.path = each.last = {};
+      Ticks& response = system_.sources[each.source].nodes[each.node].response;
+      const Ticks lower = bound_of(each);
+      changed = changed || lower < response;
+      response = std::min(response, lower);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -52,6 +53,9 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPoo
       has_turns(threads.kind != Pool::kOfInstances || all.dispatch == all.scheduler),
       has_queues(threads.kind != Pool::kOfInstances &&
                  (threads.kind != Pool::kEnough || all.scheduler == 0)),
+      runs_what_waits((threads.kind == Pool::kEnough || threads.kind == Pool::kOfInstances ||
+                       threads.kind == Pool::kOnePerLevel) &&
+                      !threads.runs_sets && all.scheduler == 0),
       overheads(costs),
       dispatch(all.dispatch - all.scheduler),
       members(all.wcet.size()) {
@@ -78,6 +82,7 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPoo
     }
   }
   find_turns(component);
+  find_waits();
   for (const std::size_t callback : all.graph.order) {
     const bool starts = all.graph.publishers[callback].empty() || is_sync(all, callback);
     if (here[callback] && starts && !all.runs[callback].empty()) {
@@ -108,6 +113,33 @@ void GlobalSystem::find_turns(const Core& component) {
     } else if (!members[callback].empty()) {  // Pool::kSingle: all of its executor
       turn_of[callback] = std::min(callback, std::ranges::min(members[callback]));
     }
+  }
+}
+
+/// Sets waits_with: joins callbacks that have turns or a group in common. The worker of a level may
+/// wait for the group of one callback while others are in its queue.
+void GlobalSystem::find_waits() {
+  waits_with.resize(here.size());
+  std::iota(waits_with.begin(), waits_with.end(), std::size_t{0});
+  const auto first_of = [this](std::size_t callback) {
+    while (waits_with[callback] != callback) {
+      callback = waits_with[callback];
+    }
+    return callback;
+  };
+  const auto join = [&](std::size_t one, std::size_t other) {
+    waits_with[first_of(one)] = first_of(other);
+  };
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    if (here[i]) {
+      join(i, turn_of[i]);
+      if (!members[i].empty()) {
+        join(i, std::ranges::min(members[i]));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    waits_with[i] = first_of(i);
   }
 }
 
@@ -218,6 +250,7 @@ void GlobalSystem::add_source(std::size_t callback) {
   first.count = first.jobs = 1;
   first.longest = first.work;
   first.before = {0};
+  first.is_here = true;
   source.sequential = true;
   for (const std::size_t from : workload.graph.order) {
     const auto at = places.find(from);
@@ -235,6 +268,9 @@ void GlobalSystem::add_source(std::size_t callback) {
       node.longest = std::max(node.longest, sum(before.longest, node.work));
       node.jobs = std::max(node.jobs, before.jobs + 1);
       node.lowest = std::min(node.lowest, before.lowest);
+      node.is_here = (node.from.empty() || node.is_here) && before.is_here &&
+                     executor_of[from] == executor_of[to];
+      node.has_hops = node.has_hops || before.has_hops || hop(from, to) > 0;
       node.from.push_back(publisher);
       node.before.insert(node.before.end(), before.before.begin(), before.before.end());
       node.before.push_back(places.at(to));
@@ -243,17 +279,14 @@ void GlobalSystem::add_source(std::size_t callback) {
     }
     source.sequential = source.sequential && released <= 1;
   }
-  source.lowest = priority[callback];
-  for (const GlobalNode& each : source.nodes) {
-    source.lowest = std::min(source.lowest, priority[each.callback]);
-    if (std::ranges::find(source.executors, executor_of[each.callback]) == source.executors.end()) {
-      source.executors.push_back(executor_of[each.callback]);
+  // A node may be found by its first publisher, before the others have theirs. So the nodes are not
+  // in the order in which messages pass them, but these callbacks are.
+  for (const std::size_t each : workload.graph.order) {
+    if (const auto at = places.find(each); at != places.end()) {
+      fill_queues(source, source.nodes[at->second]);
     }
   }
-  for (GlobalNode& each : source.nodes) {
-    fill_queues(source, each);
-  }
-  source.needs_only_cpus = needs_only_cpus(source);
+  find_inputs(source);
   sources.push_back(std::move(source));
 }
 
@@ -291,17 +324,6 @@ void GlobalSystem::fill_queues(const GlobalSource& source, GlobalNode& node) con
   }
 }
 
-bool GlobalSystem::needs_only_cpus(const GlobalSource& source) const {
-  const bool has_threads = pool.kind == Pool::kEnough || pool.kind == Pool::kOfInstances;
-  return has_threads && !pool.runs_sets && !source.is_sync && source.is_simple() &&
-         source.sequential && overheads.near.max == 0 && workload.scheduler == 0 &&
-         (source.executors.size() == 1 || overheads.far.max == 0) &&
-         std::ranges::all_of(source.nodes, [this](const GlobalNode& each) {
-           return members[each.callback].empty() && !each.is_message && each.count == 1 &&
-                  workload.runs[each.callback].size() <= 1;
-         });
-}
-
 Ticks GlobalSystem::tail(const GlobalPath& path) const {
   const GlobalNode& last = sources[path.source].nodes[path.nodes.back()];
   const std::optional<int>& most_urgent = executors[path.executor].most_urgent_message;
@@ -314,9 +336,10 @@ std::optional<Ticks> GlobalSystem::ready_after_stamp(const GlobalSource& source)
     return overheads.timer_jitter;
   }
   Ticks result = 0;
-  for (const auto& input : workload.graph.publishers[source.callback]) {
-    for (const std::size_t publisher : input) {
-      result = std::max(result, sum(response_of(publisher), hop(publisher, source.callback)));
+  for (const std::vector<GlobalPublisher>& input : source.inputs) {
+    for (const GlobalPublisher& each : input) {
+      const GlobalNode& publisher = sources[each.source].nodes[each.node];
+      result = std::max(result, sum(publisher.response, hop(publisher.callback, source.callback)));
     }
   }
   return result >= kHorizon ? std::nullopt : std::optional(result);

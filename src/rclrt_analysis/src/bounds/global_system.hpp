@@ -2,6 +2,7 @@
 // Executors on several CPUs: their flows, and what they have in common.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -20,6 +21,12 @@ struct GlobalArrivals {
   Ticks count{};  ///< instances for each release
 };
 
+/// Returns the shortest time from the first to the last one of `count` releases (1 or more).
+inline Ticks shortest_time(const Releases& releases, Ticks count) {
+  return std::max({Ticks{0}, product(count - 1, releases.period) - releases.jitter,
+                   product(count - 1, releases.distance) - releases.within});
+}
+
 /// A callback on the paths that lead from a timer, an event or a sync (the source) up to the next
 /// sync. A message to a sync is a node of its own (is_message), because it costs its dispatch; the
 /// set that it may complete is an instance of another source.
@@ -32,10 +39,19 @@ struct GlobalNode {
   Ticks jobs{};                       ///< callbacks on the path with the most of them
   int lowest{};                       ///< priority on its paths
   std::vector<std::size_t> before{};  ///< nodes on the paths to it, itself included
+  bool has_hops{};                    ///< messages on its paths may take time
+  bool is_here{};                     ///< all of its paths are in its executor
   std::vector<std::size_t> from{};    ///< the last ones before it
   Ticks response{};  ///< the longest time from the instance's stamp to its end; kHorizon: none
   Ticks queued{};    ///< the most runs that its queue, and those before it, can hold
   Ticks on_way{};    ///< the longest time for which its messages, and those before, take no queue
+};
+
+/// A callback that publishes messages of an input of a sync.
+struct GlobalPublisher {
+  std::size_t source{};
+  std::size_t node{};
+  std::size_t message{};  ///< the node of the same source that takes its messages
 };
 
 struct GlobalSource {
@@ -45,22 +61,19 @@ struct GlobalSource {
   std::vector<GlobalNode> nodes{};  ///< publishers before those that take their messages
   bool sequential{};                ///< each callback releases at most one
   bool is_sync{};
-  /// An instance that is under way waits for nothing but a CPU, as long as there is no overhead and
-  /// one of them is under way: its callbacks are ready one after the other without a hop or a
-  /// scheduler thread, and have neither groups nor other publishers.
-  bool needs_only_cpus{};
-  int lowest{};                          ///< priority of its callbacks
-  std::vector<std::size_t> executors{};  ///< of its callbacks
+  std::vector<std::vector<GlobalPublisher>> inputs{};  ///< of the sync
+  Ticks depth{};  ///< the most messages of an input that wait in the sync
 
-  /// Returns whether each release brings one instance, all by one timer or by one event of which
-  /// only the shortest interval counts.
-  bool is_simple() const {
-    const GlobalArrivals& first = arrivals.front();
-    return arrivals.size() == 1 && first.count == 1 && first.releases.has_one_limit() &&
-           first.releases.jitter == 0;
+  /// Returns whether each release brings one instance, all by one timer or one event.
+  bool has_one_release() const { return arrivals.size() == 1 && arrivals.front().count == 1; }
+  /// Requires has_one_release().
+  bool has_jitter() const {
+    const Releases& releases = arrivals.front().releases;
+    return !releases.has_one_limit() || releases.jitter > 0;
   }
   /// Returns the most instances of this source of which some callback may run within a time x, if
-  /// each instance has ended `response` after its stamp.
+  /// each instance has ended `response` after its stamp: by the releases of which it may have
+  /// messages. See GlobalSystem::instances(), too.
   Ticks instances(Ticks x, Ticks response) const;
 
   /// Returns the most runs of a node within a time x. Without a bound of its response, these are
@@ -146,6 +159,16 @@ struct GlobalSystem {
   /// nullopt without a bound.
   std::optional<Ticks> ready_after_stamp(const GlobalSource& source) const;
 
+  /// Returns the most instances of a source of which some callback may run within a time x, if each
+  /// instance has ended `response` after its stamp.
+  Ticks instances(std::size_t source, Ticks x, Ticks response) const;
+
+  /// Returns the most sets of a sync that are formed within a time x.
+  Ticks formed(std::size_t source, Ticks x) const;
+
+  /// Sets the elements of the sources with responses that instances() depends on.
+  void mark_sources(std::size_t source, std::vector<bool>& sources) const;
+
   /// Returns the longest time from the stamp of a run of the callback to its end.
   Ticks response_of(std::size_t callback) const;
 
@@ -174,6 +197,12 @@ struct GlobalSystem {
   /// leaves its queue, and takes its dispatch, before it waits for its turn.
   bool has_turns;
   bool has_queues;
+  /// For each callback: one of those that it may wait for while a CPU is idle, directly or through
+  /// others that wait. It is the same one for all of these, such as the members of a group.
+  std::vector<std::size_t> waits_with;
+  /// Where a callback is ready and neither runs nor waits for a CPU, one of those with the same
+  /// `waits_with` is being run, if there is no overhead.
+  bool runs_what_waits;
   Overheads overheads;
   Ticks dispatch;  ///< at the priority of the callback, without the scheduler thread's part
   std::vector<GlobalSource> sources{};  ///< in topological order
@@ -183,11 +212,12 @@ struct GlobalSystem {
  private:
   GlobalExecutor on_cpus(const Core& component, std::size_t executor, bool scheduled) const;
   Ticks waits_in_syncs(std::size_t callback) const;
+  void find_inputs(GlobalSource& source) const;
   void find_turns(const Core& component);
   void add_source(std::size_t callback);
   void fill_queues(const GlobalSource& source, GlobalNode& node) const;
   void find_nodes(std::size_t executor);
-  bool needs_only_cpus(const GlobalSource& source) const;
+  void find_waits();
 };
 
 }  // namespace rclrt::analysis::detail

@@ -167,17 +167,93 @@ void GlobalWindow::add_jobs(std::size_t index) {
   }
 }
 
-/// Returns whether an instance of a source that is under way runs on a CPU of the path, unless all
-/// of these have interfering work or an overhead. It waits for nothing but a CPU then: its
-/// callbacks have these CPUs, too, are ready one after the other without a hop, interfere with the
-/// path, and have neither groups nor other publishers. One instance of the source is under way at a
-/// time.
+/// Returns whether of an instance of a source that has interfering work left, a callback is ready
+/// that runs on a CPU of the path, or waits for one that does, unless all of these have interfering
+/// work or an overhead. That is so if whatever comes before an interfering callback is at least as
+/// urgent as the path, has the same CPUs, and messages take no time there.
 bool GlobalWindow::runs_while_pending(std::size_t index) const {
   const GlobalSource& source = all_.sources[index];
-  return source.needs_only_cpus && index != path_.source && source.lowest >= path_.priority &&
-         std::ranges::all_of(source.executors, [this](std::size_t executor) {
-           return own_executor_.has_cpus_of[executor];
+  const auto has_cpus = [&](std::size_t i) {
+    return own_executor_.has_cpus_of[all_.executor_of[source.nodes[i].callback]];
+  };
+  return all_.runs_what_waits && index != path_.source &&
+         std::ranges::all_of(source.nodes, [&](const GlobalNode& each) {
+           if (each.work == 0 || !interferes(each.callback)) {
+             return true;
+           }
+           return each.lowest >= path_.priority && !each.has_hops &&
+                  own_executor_.has_cpus_of[all_.executor_of[each.callback]] &&
+                  (each.is_here || std::ranges::all_of(each.before, has_cpus));
          });
+}
+
+bool GlobalWindow::limits_carry_in() {
+  if (starts_) {
+    return std::cmp_greater_equal(*starts_, own_executor_.cpus);
+  }
+  constexpr auto kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> parts(all_.sources.size(),
+                                 kNone);  // one that is joined; itself, if none
+  std::vector<std::size_t> part_of_wait(all_.waits_with.size(), kNone);
+  const auto first_of = [&](std::size_t part) {
+    while (parts[part] != part) {
+      part = parts[part];
+    }
+    return part;
+  };
+  for (const Unit& unit : units_) {
+    const std::size_t own = unit.source;
+    if (parts[own] != kNone || !runs_while_pending(own)) {
+      continue;
+    }
+    parts[own] = own;
+    for (const GlobalNode& each : all_.sources[own].nodes) {
+      if (interferes(each.callback)) {
+        std::size_t& part = part_of_wait[all_.waits_with[each.callback]];
+        part = part == kNone ? own : part;
+        parts[first_of(part)] = first_of(own);
+      }
+    }
+  }
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    count += parts[i] == i ? 1 : 0;
+  }
+  for (Unit& unit : units_) {
+    if (parts[unit.source] != kNone) {
+      unit.at_start = first_of(unit.source);
+    }
+  }
+  carried_in_.resize(parts.size());
+  starts_ = count;
+  return limits_carry_in();
+}
+
+/// Returns whether the callbacks of a flow count together: each releases at most one other. With a
+/// jitter of releases, they count together only if no two instances are under way at once, and none
+/// has turns with others: one by one, they may be less then.
+bool GlobalWindow::is_one_unit(const GlobalNodes& here) const {
+  const GlobalSource& source = all_.sources[here.source];
+  if (here.source == path_.source || !source.sequential || !source.has_one_release()) {
+    return false;
+  }
+  if (!source.has_jitter()) {
+    return true;
+  }
+  Ticks response = 0;
+  for (const std::size_t i : here.nodes) {
+    const GlobalNode& each = source.nodes[i];
+    const bool has_turns =
+        !all_.members[each.callback].empty() || all_.workload.runs[each.callback].size() > 1 ||
+        all_.pool.kind == Pool::kOnePerLevel || all_.pool.kind == Pool::kTimersApart;
+    if (interferes(each.callback) && (has_turns || !each.is_here)) {
+      return false;
+    }
+    if (each.response < kHorizon && interferes(each.callback)) {
+      response = std::max(response, each.response);
+    }
+  }
+  return all_.instances(here.source, 0, response) <= 1;
 }
 
 void GlobalWindow::add(const GlobalNodes& here) {
@@ -185,6 +261,7 @@ void GlobalWindow::add(const GlobalNodes& here) {
   const GlobalSource& source = all_.sources[index];
   const bool own = index == path_.source;
   Unit flow{.source = index, .in_sequence = true, .in_sets = all_.pool.runs_sets, .is_flow = true};
+  const bool is_one = is_one_unit(here);
   Ticks callbacks = 0;  // of `flow`
   for (const std::size_t i : here.nodes) {
     const GlobalNode& each = source.nodes[i];
@@ -195,11 +272,14 @@ void GlobalWindow::add(const GlobalNodes& here) {
       continue;
     }
     const Ticks in_wait = runs_in_wait(each);
-    if (!own && source.sequential && source.is_simple() && each.response < kHorizon) {
+    if (is_one && each.response < kHorizon) {
       ++callbacks;
       flow.callback = flow.work == 0 ? each.callback : flow.callback;
       flow.work = sum(flow.work, each.work);
       flow.response = std::max(flow.response, each.response);
+      if (source.has_jitter()) {
+        flow.parts.push_back(&each);
+      }
       flow.in_sets = flow.in_sets && (in_wait > 0 || whole_[each.callback]);
       flow.in_wait = sum(flow.in_wait, product(in_wait, each.work));
       if (whole_[each.callback]) {
@@ -209,7 +289,7 @@ void GlobalWindow::add(const GlobalNodes& here) {
     }
     Unit unit{.source = index,
               .own = own,
-              .in_sequence = source.is_simple() && each.count == 1,
+              .in_sequence = source.has_one_release() && each.count == 1,
               .work = product(each.count, each.work),
               .response = each.response,
               .waits_whole = whole_[each.callback],
@@ -220,7 +300,7 @@ void GlobalWindow::add(const GlobalNodes& here) {
               .on_path = own && is_on_path(i),
               .is_last = own && i == path_.nodes.back()};
     if (!all_.has_turns) {
-      unit.parallel = each.response < kHorizon ? source.instances(0, each.response)
+      unit.parallel = each.response < kHorizon ? all_.instances(index, 0, each.response)
                                                : own_executor_.cpus;  // or more
     }
     if (own) {
@@ -230,9 +310,8 @@ void GlobalWindow::add(const GlobalNodes& here) {
     units_.push_back(std::move(unit));
   }
   if (flow.work > 0) {
-    const Ticks instances = source.instances(0, flow.response);
+    const Ticks instances = all_.instances(index, 0, flow.response);
     flow.parallel = all_.has_turns ? std::min(instances, callbacks) : instances;
-    flow.runs_at_start = instances <= 1 && runs_while_pending(index);
     units_.push_back(std::move(flow));
   }
 }

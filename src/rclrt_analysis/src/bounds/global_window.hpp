@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bounds/global_offsets.hpp"
 #include "bounds/global_system.hpp"
 
 namespace rclrt::analysis::detail {
@@ -35,6 +36,11 @@ class GlobalWindow {
   /// Sets where the time begins; WindowStart::kReady before.
   void begin_when(WindowStart start) { start_ = start; }
 
+  /// Sets what is known of the releases of each source after the nominal one that brings the path,
+  /// or the first one of set_instances(); nullptr, as before: nothing. Keeps the pointer. It counts
+  /// with WindowStart::kReady.
+  void set_phases(const std::vector<std::optional<GlobalPhase>>* phases) { phases_ = phases; }
+
   /// Returns whether instances of the path become ready in the order of their stamps, and one
   /// after the other, each once.
   bool has_order() const;
@@ -44,8 +50,10 @@ class GlobalWindow {
   /// 0, as at first: one, and earlier ones may be under way when it is ready. Requires has_order().
   void set_instances(Ticks count) { instances_ = count; }
 
-  /// Returns whether with WindowStart::kBusy some flows have no work that was released before.
-  bool limits_carry_in() const;
+  /// Finds which flows have no work that was released before with WindowStart::kBusy, unless one of
+  /// their callbacks runs then. Returns whether there are more of them than may do so. Requires a
+  /// call before WindowStart::kBusy.
+  bool limits_carry_in();
 
   std::size_t size() const { return units_.size() + jobs_.size() + 1; }
   /// Returns the path's own part of the time.
@@ -81,21 +89,25 @@ class GlobalWindow {
     /// `turns_`.
     std::optional<std::size_t> turn{};
     std::optional<std::size_t> place{};  ///< the only CPUs that it uses, as an index of `places_`
-    bool in_sets{};        ///< ready sets limit what does not count whole, at any load
-    bool runs_at_start{};  ///< if it has work from before WindowStart::kBusy, it runs on a CPU then
-    Ticks in_wait{};       ///< with `in_sets`: the most work during one wait of the path
+    bool in_sets{};  ///< ready sets limit what does not count whole, at any load
+    /// If it has work from before WindowStart::kBusy, one of the callbacks with the same index runs
+    /// on a CPU then; that of one CPU at least is unlike all of these.
+    std::optional<std::size_t> at_start{};  ///< an index of `carried_in_`
+    Ticks in_wait{};  ///< with `in_sets`: the most work during one wait of the path
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::size_t callback{};                  ///< or the first of several
     const GlobalNode* node{};                ///< absent for several callbacks
+    std::vector<const GlobalNode*> parts{};  ///< of several: all, if their sum may be lower
     bool on_path{};
-    bool is_last{};  ///< on the path
-    bool is_flow{};  ///< it has all callbacks of its source that interfere
-    Ticks low{};     ///< counts whole, as a less urgent member
-    Ticks total{};   ///< as of the last end(x), also below
-    Ticks blocks{};  ///< counts whole
-    Ticks rest{};    ///< of `total` without what counts whole
-    Ticks begun{};   ///< of `rest`: the most without work from before
-    Ticks shared{};  ///< counts by its share of the CPUs
+    bool is_last{};      ///< on the path
+    bool is_flow{};      ///< it has all callbacks of its source that interfere
+    Ticks low{};         ///< counts whole, as a less urgent member
+    Ticks total{};       ///< as of the last end(x), also below
+    Ticks blocks{};      ///< counts whole
+    Ticks rest{};        ///< of `total` without what counts whole
+    Ticks begun{};       ///< of `rest`: the most without work from before
+    Ticks shared{};      ///< counts by its share of the CPUs
+    Ticks carried_in{};  ///< what it may do besides in WindowStart::kBusy
   };
 
   /// The long-run load of a unit, as numbers of CPUs.
@@ -154,6 +166,8 @@ class GlobalWindow {
     return shares_cpus(callback) && all_.ceiling[callback] >= path_.priority;
   }
   bool runs_while_pending(std::size_t index) const;
+  bool is_one_unit(const GlobalNodes& here) const;
+  Ticks begun_work(const Unit& unit, Ticks x) const;
   Ticks runs_in_wait(const GlobalNode& node) const;
   Ticks waits(Ticks x) const;
   Ticks cost_of_run(const GlobalSource& source, const GlobalNode& node) const;
@@ -178,6 +192,9 @@ class GlobalWindow {
   Ticks earlier(Ticks response) const;
   bool runs_in_order(std::size_t callback) const;
   Ticks instances_beside_path(std::size_t source, Ticks x, Ticks response) const;
+  const GlobalPhase* phase_of(std::size_t source) const;
+  Ticks work_in_phase(std::size_t source, Ticks x, Ticks response, Ticks work,
+                      bool in_sequence) const;
   Ticks runs_of(const Jobs& jobs, Ticks x) const;
   void measure_own(Unit& unit, Ticks x) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
@@ -193,6 +210,7 @@ class GlobalWindow {
   const GlobalPath& path_;
   const GlobalExecutor& own_executor_;
   WindowStart start_ = WindowStart::kReady;
+  const std::vector<std::optional<GlobalPhase>>* phases_ = nullptr;
   std::vector<bool> whole_;  // for each callback: all of its work may have to be waited for
   std::vector<Low> lows_;    // for each callback of the path
   std::vector<Unit> units_;
@@ -205,8 +223,10 @@ class GlobalWindow {
   std::vector<Line> place_lines_;  // of tangent()
   std::vector<std::optional<std::size_t>> place_of_turn_;
   std::vector<Ticks> place_cpus_;
-  std::vector<std::pair<Ticks, Unit*>> carried_in_;  // of most_carried_in()
-  Ticks own_ = 0;                                    // of each instance
+  std::optional<std::size_t> starts_;  // how many different Unit::at_start there are
+  std::vector<Ticks> carried_in_;      // of most_carried_in()
+  std::vector<std::pair<Ticks, std::size_t>> most_carried_in_;  // the same, and the index of each
+  Ticks own_ = 0;                                               // of each instance
   Ticks idle_ = 0;  // as of the last end(x): the least y without work for all CPUs
 };
 

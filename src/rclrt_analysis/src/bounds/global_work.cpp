@@ -12,19 +12,33 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-/// Returns the most work that instances of a flow do within a time x, including instances that were
-/// released before. Each does `work` in sequence and ends within `response` after its release;
-/// releases are at least `period` apart.
-Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
-  if (work == 0) {
+/// Returns the most work that instances of a flow do within a time, including instances that were
+/// released before. Each does `work` in sequence and ends within some time after its release, and
+/// `span` is the sum of both times. If it has work of `count` instances, the first one does no more
+/// than the time from the begin of the span to its release, and the last one no more than that from
+/// its release to the end.
+Ticks carried_in_work(Ticks span, Ticks work, const Releases& releases) {
+  const Ticks most = releases.before(span);
+  Ticks result = std::min(work, span);
+  for (Ticks count = std::max<Ticks>(2, most - 2); count <= most; ++count) {
+    const Ticks ends = std::min(product(2, work), span - shortest_time(releases, count));
+    result = std::max(result, sum(product(count - 2, work), ends));
+  }
+  return result;
+}
+
+/// Returns the most work within a time `length` of releases that are `period` apart, the first one
+/// at its begin. Each brings `work`, which is done within the time after the release if it is done
+/// in sequence, and else counts whole.
+Ticks released_work(Ticks length, Ticks work, Ticks period, bool in_sequence) {
+  if (length <= 0) {
     return 0;
   }
-  const Ticks span = sum(x, response);
-  if (work > period || span < work) {
-    return product(ceil_div(span, period), work);
+  if (!in_sequence || work > period) {
+    return product(ceil_div(length, period), work);
   }
-  const Ticks whole = (span - work) / period;
-  return sum(product(whole, work), std::min(work, span - work - product(whole, period)));
+  const Ticks whole = length < work ? 0 : (length - work) / period + 1;
+  return sum(product(whole, work), std::clamp<Ticks>(length - product(whole, period), 0, work));
 }
 
 }  // namespace
@@ -88,7 +102,7 @@ GlobalWindow::Line GlobalWindow::tangent(Ticks y, Ticks Unit::* work) {
     return place ? place_lines_[*place] : result;
   };
   for (const Unit& unit : units_) {
-    const Ticks most = unit.runs_at_start ? unit.*work : unit.rest;
+    const Ticks most = unit.at_start ? unit.*work : unit.rest;
     Line& line = unit.turn ? turn_lines_[*unit.turn] : at(unit.place);
     line.add({.constant = most, .slope = 0}, y, unit.parallel);
   }
@@ -120,7 +134,7 @@ Ticks GlobalWindow::share(Ticks y) {
     places_[i] = product(y, place_cpus_[i]);
   }
   for (Unit& unit : units_) {
-    const Ticks work = is_busy && unit.runs_at_start ? unit.begun : unit.rest;
+    const Ticks work = is_busy && unit.at_start ? unit.begun : unit.rest;
     unit.shared = std::min(work, product(y, unit.parallel));
     const auto take = [&unit](Ticks& left) { unit.shared = std::min(unit.shared, left); };
     const auto place = unit.turn ? place_of_turn_[*unit.turn] : unit.place;
@@ -140,39 +154,69 @@ Ticks GlobalWindow::share(Ticks y) {
 }
 
 /// Returns the most work from before the window's start that flows may do in a time y in which all
-/// CPUs run them, beside the work without it. Only flows that run on a CPU at the start have such
-/// work, and one CPU runs none.
+/// CPUs run them, beside the work without it. Only flows with a callback that runs on a CPU at the
+/// start, or waits for one that does, have such work, and one CPU runs none. On more CPUs, more of
+/// them may have it, but if it is at most y, so have the CPUs: only what is more than that counts
+/// of the others, so that the result holds for more CPUs, too.
 Ticks GlobalWindow::most_carried_in(Ticks y) {
-  carried_in_.clear();
+  std::ranges::fill(carried_in_, 0);
   for (Unit& unit : units_) {
-    if (unit.runs_at_start) {
-      carried_in_.emplace_back(std::min(unit.rest, product(y, unit.parallel)) - unit.shared, &unit);
+    if (unit.at_start) {
+      unit.carried_in = std::min(unit.rest, product(y, unit.parallel)) - unit.shared;
+      if (unit.turn) {  // all units of a turn with such work have the same index
+        unit.carried_in = std::min(unit.carried_in, turns_[*unit.turn]);
+        turns_[*unit.turn] -= unit.carried_in;
+      }
+      Ticks& total = carried_in_[*unit.at_start];
+      total = sum(total, unit.carried_in);
     }
   }
-  const auto most = std::min<std::ptrdiff_t>(std::ssize(carried_in_), own_executor_.cpus - 1);
-  std::ranges::partial_sort(carried_in_, carried_in_.begin() + most, std::greater{},
-                            &std::pair<Ticks, Unit*>::first);
+  most_carried_in_.clear();
+  for (std::size_t i = 0; i < carried_in_.size(); ++i) {
+    if (carried_in_[i] > 0) {
+      most_carried_in_.emplace_back(carried_in_[i], i);
+    }
+  }
+  const auto most = std::min<std::ptrdiff_t>(std::ssize(most_carried_in_), own_executor_.cpus - 1);
+  std::ranges::partial_sort(most_carried_in_, most_carried_in_.begin() + most, std::greater{});
   Ticks result = 0;
-  for (auto each = carried_in_.begin(); each != carried_in_.begin() + most; ++each) {
-    each->second->shared = sum(each->second->shared, each->first);
-    result = sum(result, each->first);
+  for (auto each = most_carried_in_.begin(); each != most_carried_in_.end(); ++each) {
+    const bool counts = each < most_carried_in_.begin() + most;
+    carried_in_[each->second] = counts ? each->first : 0;
+    result = sum(result, counts ? each->first : std::max<Ticks>(0, each->first - y));
+  }
+  for (Unit& unit : units_) {
+    if (unit.at_start && carried_in_[*unit.at_start] > 0) {
+      unit.shared = sum(unit.shared, unit.carried_in);  // for explain()
+    }
   }
   return result;
+}
+
+/// Returns the work of a unit that is released within x, or of sets that are formed then.
+Ticks GlobalWindow::begun_work(const Unit& unit, Ticks x) const {
+  const GlobalSource& source = all_.sources[unit.source];
+  const Ticks late = sum(x, all_.overheads.timer_jitter);
+  if (source.is_sync) {
+    return product(all_.formed(unit.source, x), unit.work);
+  }
+  const Ticks instances = source.instances(late, 0);
+  if (!unit.in_sequence || instances == 0) {
+    return product(instances, unit.work);
+  }
+  const Ticks last = late - all_.shortest_time(unit.source, instances);
+  return sum(product(instances - 1, unit.work), std::min(unit.work, last));
 }
 
 void GlobalWindow::mark_sources(std::vector<bool>& sources) const {
   const auto mark = [&](const auto& all) {
     for (const auto& each : all) {
-      sources[each.source] = true;
+      all_.mark_sources(each.source, sources);
     }
   };
   mark(units_);
   mark(jobs_);
   mark(busy_);
-}
-
-bool GlobalWindow::limits_carry_in() const {
-  return std::ranges::count_if(units_, &Unit::runs_at_start) >= own_executor_.cpus;
 }
 
 std::vector<Contribution> GlobalWindow::explain(Ticks x) {
@@ -183,12 +227,18 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) {
     Contribution& term = by_source[unit.source];
     term.kind = source.is_sync ? Contribution::Kind::kSets : Contribution::Kind::kInterference;
     term.callback = source.callback;
-    term.releases =
-        unit.response < kHorizon ? source.instances(x, unit.response) : source.runs(*unit.node, x);
+    term.releases = unit.response < kHorizon ? all_.instances(unit.source, x, unit.response)
+                                             : source.runs(*unit.node, x);
     if (unit.in_sets) {
       term.releases = std::min(term.releases, product(waits(x), kMostRunsInWait));
     }
-    term.total = sum(term.total, sum(unit.blocks, unit.shared / own_executor_.cpus));
+    const Ticks part = unit.shared / own_executor_.cpus;
+    term.total = sum(term.total, sum(unit.blocks, part));
+    term.whole = sum(term.whole, unit.blocks);
+    if (!unit.own && unit.response < kHorizon) {
+      const Ticks later = std::max<Ticks>(0, begun_work(unit, x) - unit.blocks - unit.low);
+      term.before = sum(term.before, std::max<Ticks>(0, part - later / own_executor_.cpus));
+    }
   }
   std::vector<Contribution> result;
   for (const auto& [source, term] : by_source) {
@@ -255,7 +305,7 @@ bool GlobalWindow::runs_in_order(std::size_t callback) const {
 Ticks GlobalWindow::others_after_ready(Ticks x, Ticks response) const {
   const GlobalSource& source = all_.sources[path_.source];
   if (source.is_sync) {
-    return std::max<Ticks>(0, source.instances(x, response) - 1);
+    return std::max<Ticks>(0, all_.instances(path_.source, x, response) - 1);
   }
   const Releases& releases = source.arrivals.front().releases;
   const Ticks later = releases.before(sum(x, path_.ready)) - 1;
@@ -264,7 +314,37 @@ Ticks GlobalWindow::others_after_ready(Ticks x, Ticks response) const {
 
 /// Returns how many instances of a source are under way within x, without that of the path.
 Ticks GlobalWindow::instances_beside_path(std::size_t source, Ticks x, Ticks response) const {
-  return source == path_.source ? others(x, response) : all_.sources[source].instances(x, response);
+  if (source == path_.source) {
+    return others(x, response);
+  }
+  const Ticks instances = all_.instances(source, x, response);
+  return std::min(instances, work_in_phase(source, x, response, 1, false));
+}
+
+/// Returns what is known of when another source releases. nullptr: nothing.
+const GlobalPhase* GlobalWindow::phase_of(std::size_t source) const {
+  const bool counts = phases_ != nullptr && start_ == WindowStart::kReady;
+  return counts && (*phases_)[source] ? &*(*phases_)[source] : nullptr;
+}
+
+/// Returns the most work that instances of another source do within x by what is known of when it
+/// releases; kHorizon: nothing is. Those of before end `response` after their stamps, and so do the
+/// others; the path is ready at most GlobalPath::ready after its own stamp.
+Ticks GlobalWindow::work_in_phase(std::size_t source, Ticks x, Ticks response, Ticks work,
+                                  bool in_sequence) const {
+  const GlobalPhase* const phase = phase_of(source);
+  if (phase == nullptr || response >= kHorizon) {
+    return kHorizon;
+  }
+  const Ticks period = all_.sources[source].arrivals.front().releases.period;
+  Ticks result = 0;
+  for (Ticks i = 0; i < phase->count; ++i) {
+    const Ticks next = phase->next + i * phase->step;
+    const Ticks before = released_work(response + next - period, work, period, in_sequence);
+    const Ticks later = released_work(sum(x, path_.ready) - next, work, period, in_sequence);
+    result = std::max(result, sum(before, later));
+  }
+  return result;
 }
 
 Ticks GlobalWindow::background(Ticks x) const {
@@ -275,9 +355,16 @@ Ticks GlobalWindow::background(Ticks x) const {
 void GlobalWindow::measure(Unit& unit, Ticks x) const {
   const GlobalSource& source = all_.sources[unit.source];
   const auto work_of = [&](Ticks response, Ticks work, bool in_sequence) {
-    return in_sequence ? carried_in_work(x, sum(response, source.earlier), work,
-                                         source.arrivals.front().releases.period)
-                       : product(source.instances(x, response), work);
+    Ticks result = kHorizon;
+    if (source.is_sync || !in_sequence) {
+      result = product(all_.instances(unit.source, x, response), work);
+    }
+    if (in_sequence) {
+      const Ticks span = sum(x, sum(response, source.earlier));
+      result = std::min(result, carried_in_work(span, work, source.arrivals.front().releases));
+    }
+    return unit.own ? result
+                    : std::min(result, work_in_phase(unit.source, x, response, work, in_sequence));
   };
   if (unit.own) {
     measure_own(unit, x);
@@ -286,17 +373,21 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
                                           : product(source.runs(*unit.node, x), unit.node->work);
     unit.blocks = unit.waits_whole ? unit.total : 0;
   }
-  if (unit.runs_at_start) {
-    const Ticks late = sum(x, all_.overheads.timer_jitter);
-    const Ticks period = source.arrivals.front().releases.period;
-    unit.begun = sum(product(late / period, unit.work), std::min(unit.work, late % period));
+  if (!unit.parts.empty()) {
+    Ticks by_part = 0;
+    for (const GlobalNode* each : unit.parts) {
+      by_part = sum(by_part, work_of(each->response, each->work, true));
+    }
+    unit.total = std::min(unit.total, by_part);
   }
   for (const GlobalNode* each : unit.whole) {
     unit.blocks = sum(unit.blocks, work_of(each->response, each->work, true));
   }
   unit.blocks = std::min(unit.blocks, unit.total);
   unit.rest = std::max<Ticks>(0, unit.total - unit.blocks - unit.low);
-  unit.begun = std::min(unit.begun, unit.rest);
+  if (unit.at_start && start_ == WindowStart::kBusy) {
+    unit.begun = std::clamp<Ticks>(begun_work(unit, x) - unit.blocks - unit.low, 0, unit.rest);
+  }
 }
 
 /// Sets the work of a unit of the path's own source within x, and what counts whole.

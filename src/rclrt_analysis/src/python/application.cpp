@@ -234,7 +234,9 @@ void bind_chain_bound(py::module_& module) {
       .def_property_readonly("kind", [](const Contribution& self) { return to_word(self.kind); })
       .def_readonly("callback", &Contribution::callback)
       .def_readonly("releases", &Contribution::releases)
-      .def_readonly("total_ns", &Contribution::total);
+      .def_readonly("total_ns", &Contribution::total)
+      .def_readonly("whole_ns", &Contribution::whole)
+      .def_readonly("before_ns", &Contribution::before);
   py::class_<ChainBound>(module, "ChainBound")
       .def_readonly("bound_ns", &ChainBound::bound)
       .def_property_readonly("verdict",

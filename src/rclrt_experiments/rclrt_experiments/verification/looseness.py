@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 CAUSES = {
@@ -26,6 +26,11 @@ CAUSES = {
     "waits": "a callback of the chain waits",
 }
 """The terms of a bound (Contribution.kind), in the words of the page about verdicts."""
+WHOLE = "what the chain may wait for while a CPU is idle"
+"""The parts Contribution.whole_ns of all terms."""
+BEFORE = "work that was released before and may be under way"
+"""The parts Contribution.before_ns of all terms."""
+SEARCH = "the search: a longer one finds a response that explains half of the difference"
 NO_TERM = "no term"
 
 
@@ -44,18 +49,31 @@ class Loose:
     other one."""
     share: float
     """The part of the bound that this term is."""
+    longer: float | None = None
+    """The ratio after a longer search. None: there was none."""
+
+    def again(self, ratio: float) -> Loose:
+        """Returns the bound with the ratio of a longer search. The search is the cause if that
+        explains at least half of what the bound is above the response."""
+        longer = min(ratio, self.ratio)
+        explained = longer < self.ratio and 2 * (longer - 1) <= self.ratio - 1
+        return replace(self, longer=longer, cause=SEARCH if explained else self.cause)
 
 
 def cause_of(terms: Sequence[Any]) -> tuple[str, int]:
-    """Returns the kind of terms (Contribution) with the longest time, and that time in ns."""
+    """Returns the kind of terms (Contribution) with the longest time, and that time in ns. Two
+    parts are kinds of their own: those that count whole on several CPUs, and those of before."""
     times: Counter[str] = Counter()
     for term in terms:
-        times[term.kind] += term.total_ns
-    own = times.pop("own", 0)
-    if not times:
-        return (CAUSES["own"], own) if own else (NO_TERM, 0)
-    kind, time_ns = times.most_common(1)[0]
-    return CAUSES[kind], time_ns
+        whole, before = getattr(term, "whole_ns", 0), getattr(term, "before_ns", 0)
+        times[WHOLE] += whole
+        times[BEFORE] += before
+        times[CAUSES[term.kind]] += term.total_ns - whole - before
+    own = times.pop(CAUSES["own"], 0)
+    cause, time_ns = max(times.items(), key=lambda each: each[1], default=(NO_TERM, 0))
+    if time_ns > 0:
+        return cause, time_ns
+    return (CAUSES["own"], own) if own else (NO_TERM, 0)
 
 
 def worst_of(loose: Sequence[Loose], count: int) -> list[Loose]:

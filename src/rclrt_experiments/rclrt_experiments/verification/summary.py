@@ -156,15 +156,19 @@ def _print_by_cpus(rows: Sequence[Row]) -> None:
 
 
 def print_worst(executor: str, worst: Sequence[Loose]) -> None:
-    """Prints the bounds with the largest ratios, and how often each term is the longest one."""
+    """Prints the bounds with the largest ratios, also after a longer search if there was one, and
+    how often each term is the longest one."""
     print(f"\n{executor}: the {len(worst)} largest ratios, by the longest term of the bound:")
     columns = Columns(42, 6)
     for cause, count in causes_of(worst):
         print(columns.line(cause, str(count)))
-    columns = Columns(8, 8, 5, 10, 12, 7)
-    print(columns.line("ratio", "seed", "CPUs", "chain", "bound ms", "share") + "  longest term")
+    columns = Columns(8, 8, 8, 5, 10, 12, 7)
+    heads = ("ratio", "longer", "seed", "CPUs", "chain", "bound ms", "share")
+    print(columns.line(*heads) + "  longest term")
     for each in worst:
-        cells = (f"{each.ratio:.2f}", str(each.seed), str(each.cpus or "any"), each.chain)
+        longer = "-" if each.longer is None else f"{each.longer:.2f}"
+        place = (str(each.seed), str(each.cpus or "any"), each.chain)
+        cells = (f"{each.ratio:.2f}", longer, *place)
         share = (f"{each.bound_ns / 1e6:.3f}", f"{each.share:.0%}")
         print(columns.line(*cells, *share) + f"  {each.cause}")
 

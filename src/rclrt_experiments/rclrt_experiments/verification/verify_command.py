@@ -8,7 +8,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,8 +29,10 @@ from rclrt_experiments.generator.options import (
     workloads_of,
 )
 from rclrt_experiments.sweep import add_backend_arguments, backend_of
+from rclrt_experiments.verification.again import AttackOf, search_again
 from rclrt_experiments.verification.attacks import Attacked, attack_all
 from rclrt_experiments.verification.live import run_live
+from rclrt_experiments.verification.looseness import Loose
 from rclrt_experiments.verification.summary import (
     json_of,
     print_tables,
@@ -125,6 +127,13 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         "response, and the longest term of each",
     )
     parser.add_argument(
+        "--again",
+        metavar="N",
+        type=count_argument,
+        default=0,
+        help="search a longer response of each of the bounds of --worst again, with N instances",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the results as JSON, in place of the tables"
     )
 
@@ -159,6 +168,8 @@ def run(arguments: argparse.Namespace) -> int:
     workloads = workloads_of(arguments)
     if workloads and arguments.run == 0:
         raise BadInput("--workloads: only runs on ROS 2 use workloads; add --run N")
+    if arguments.again > 0 and arguments.worst == 0:
+        raise BadInput("--again: it searches the bounds of --worst again; add --worst N")
     if arguments.json and arguments.run > 0:
         raise BadInput("--json: expected no --run with it")
     _check_cpus(arguments, stated)
@@ -168,26 +179,30 @@ def run(arguments: argparse.Namespace) -> int:
         require_middleware_of_runs(OverheadsFile(arguments.overheads))  # or it cannot be used
     seeds = range(rules.random_seed, rules.random_seed + arguments.count)
     started = time.monotonic()
-    attack = partial(
+    attack_of = partial(
         attack_seed,
         rules,
-        executors=arguments.executors,
-        attack=Attack(instances=arguments.instances),
         vary=not stated,
         cpus=arguments.cpus,
         across=arguments.back_and_forth,
         hosts=arguments.hosts,
         waits=arguments.waits,
     )
+    attack = partial(
+        attack_of,
+        executors=arguments.executors,
+        attack=Attack(instances=arguments.instances),
+    )
     with StopSignals() as stop:
         attacked = attack_all(backend_of(arguments), attack, seeds, lambda: stop.requested)
+        worst, more = _worst(arguments, attacked, attack_of, lambda: stop.requested)
     elapsed = time.monotonic() - started
-    found = list(violations(attacked.outcomes))
+    found = [*violations(attacked.outcomes), *more]
     if arguments.out is not None and found:
         with new_directory(arguments.out) as directory:
             for number, violation in enumerate(found):
                 _write(directory / f"violation{number}", violation)
-    differing = _print(arguments, attacked, found, seeds, elapsed)
+    differing = _print(arguments, attacked, worst, found, seeds, elapsed)
     live = EXIT_OK
     if stop.requested:
         done = len(attacked.outcomes) + attacked.infeasible
@@ -201,9 +216,27 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_ABOVE_BOUND if found or differing else live
 
 
+def _worst(
+    arguments: argparse.Namespace,
+    attacked: Attacked,
+    attack_of: AttackOf,
+    stopped: Callable[[], bool],
+) -> tuple[dict[str, list[Loose]], list[Violation]]:
+    """Returns the worst bounds of each executor, and the violations that a search of these finds
+    again."""
+    worst = {
+        executor: worst_bounds(attacked.outcomes, executor, arguments.worst)
+        for executor in (arguments.executors if arguments.worst else ())
+    }
+    if arguments.again == 0:
+        return worst, []
+    return search_again(backend_of(arguments), attack_of, worst, arguments.again, stopped)
+
+
 def _print(
     arguments: argparse.Namespace,
     attacked: Attacked,
+    worst: Mapping[str, Sequence[Loose]],
     found: Sequence[Violation],
     seeds: range,
     elapsed: float,
@@ -217,10 +250,6 @@ def _print(
         for executor, outcome in each.items()
         if outcome.difference
     ]
-    worst = {
-        executor: worst_bounds(outcomes, executor, arguments.worst)
-        for executor in (arguments.executors if arguments.worst else ())
-    }
     if arguments.json:
         counts = {
             "applications": len(outcomes),

@@ -72,6 +72,10 @@ struct Contribution {
                            ///< that had started before, or the sync with a later input
   Ticks releases{};        ///< how often it counts
   Ticks total{};           ///< ns
+  /// Parts of `total` on several CPUs, ns: what the chain may wait for even while a CPU is idle,
+  /// and what was released before the chain and may still be under way.
+  Ticks whole{};
+  Ticks before{};
 };
 
 /// An upper bound on a chain's response time, with its verdict, assumptions and terms.
