@@ -24,24 +24,56 @@ Margin MarginSearch::margin(const TimeRange& range, TimeTrials& trials) {
   range_ = range;
   direction_ = range.harmful > range.harmless ? 1 : -1;
   Margin result;
-  if (!stated_holds_ && !holds(range.harmless)) {
+  if (!stated_holds_ && !trials.proved(range.harmless)) {
     return result;
   }
-  Ticks limit = stated_holds_ ? range.stated : range.harmless;
-  if (!trials.has_quick_look()) {
-    limit = last_in_stage(limit, Look::kFull);
-  } else {
-    if (all_hold(limit, Look::kQuick)) {
-      limit = last_in_stage(limit, Look::kQuick);
-    }
-    if (limit != range.harmful && holds(limit + direction_)) {
-      limit = last_in_stage(limit + direction_, Look::kFull);
-    }
-  }
+  const Ticks start = stated_holds_ ? range.stated : range.harmless;
+  const Ticks limit = settled(start, searched(start));
   result.limit = limit;
   result.unlimited = limit == range.harmful;
   result.monotone = result.unlimited || is_monotone(limit);
   return result;
+}
+
+/// Returns the limit by looks at single deadlines. With `start`, all hold.
+Ticks MarginSearch::searched(Ticks start) {
+  if (!trials_->has_quick_look()) {
+    return last_in_stage(start, Look::kFull);
+  }
+  Ticks limit = start;
+  if (all_hold(limit, Look::kQuick)) {
+    limit = last_in_stage(limit, Look::kQuick);
+  }
+  if (limit != range_.harmful && holds(limit + direction_)) {
+    limit = last_in_stage(limit + direction_, Look::kFull);
+  }
+  return limit;
+}
+
+/// Returns the limit by analyses of the whole system, near the one by looks at single deadlines.
+/// They differ where the effort ends: close to a full load busy periods are long, and an analysis
+/// of the whole system divides its steps among all chains. With `start`, all deadlines are proved.
+Ticks MarginSearch::settled(Ticks start, Ticks limit) {
+  std::optional<Ticks> bad;
+  Ticks good = limit;
+  if (limit != start && !trials_->proved(limit)) {
+    Ticks step = 1;
+    do {
+      bad = good;
+      good = (good - start) * direction_ <= step ? start : good - direction_ * step;
+      step *= 2;
+    } while (good != start && !trials_->proved(good));
+  }
+  for (Ticks step = 1; !bad && good != range_.harmful; step *= 2) {
+    const bool is_last = (range_.harmful - good) * direction_ <= step;
+    const Ticks next = is_last ? range_.harmful : good + direction_ * step;
+    (trials_->proved(next) ? good : bad.emplace()) = next;
+  }
+  while (bad && (*bad - good) * direction_ > 1) {
+    const Ticks middle = good + (*bad - good) / 2;
+    (trials_->proved(middle) ? good : *bad) = middle;
+  }
+  return good;
 }
 
 /// Returns whether all deadlines are proved with the value, by this look.

@@ -26,6 +26,9 @@ class TimeTrials {
 
   /// Returns whether Look::kQuick takes less time than Look::kFull.
   virtual bool has_quick_look() const = 0;
+
+  /// Returns whether one analysis of the whole system proves all deadlines with this value.
+  virtual bool proved(Ticks value) = 0;
 };
 
 /// The values of a time that a search tries: from `harmless` to `harmful`, which may be less or
@@ -39,11 +42,11 @@ struct TimeRange {
 /// Searches margins of one system after another. Most values are tried only with the deadline that
 /// has been missed last; where its limit is found, all of them must hold. Between a value that
 /// holds and one that does not, the next value follows from the room that both leave (regula
-/// falsi), as long as that narrows the search more than halving it. All of this saves time only: a
-/// limit holds with a full look at all deadlines, and the next tick does not.
+/// falsi), as long as that narrows the search more than halving it. All of this saves time only: at
+/// a limit an analysis of the whole system proves all deadlines, and at the next tick it does not.
 class MarginSearch {
  public:
-  /// `stated_holds`: all deadlines are proved with the stated values.
+  /// `stated_holds`: TimeTrials::proved() with the stated values.
   explicit MarginSearch(bool stated_holds) : stated_holds_(stated_holds) {}
 
   Margin margin(const TimeRange& range, TimeTrials& trials);
@@ -62,6 +65,8 @@ class MarginSearch {
   Ticks last_of_deadline(Ticks good, std::optional<Ticks>& bad);
   Point grow(Point good, std::optional<Ticks>& bad);
   Ticks narrow(Point good, Point bad);
+  Ticks searched(Ticks start);
+  Ticks settled(Ticks start, Ticks limit);
   bool is_monotone(Ticks limit);
 
   bool stated_holds_;

@@ -8,6 +8,7 @@
 
 #include "bounds/deadline_trials.hpp"
 #include "margin_search.hpp"
+#include "quality.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
 
 namespace rclrt::analysis {
@@ -30,9 +31,10 @@ Ticks scaled(Ticks time, Ticks factor) {
 class ApplicationTrials : public detail::TimeTrials {
  public:
   using Set = std::function<bool(Ticks)>;
+  using Proved = std::function<bool()>;
 
-  ApplicationTrials(detail::DeadlineTrials& trials, Set set)
-      : trials_(trials), set_(std::move(set)) {}
+  ApplicationTrials(detail::DeadlineTrials& trials, Set set, Proved proved)
+      : trials_(trials), set_(std::move(set)), proved_(std::move(proved)) {}
 
   std::optional<std::size_t> first_missed(Ticks value, detail::Look look) override {
     return put(value) ? trials_.first_missed(look) : std::optional(trials_.number() - 1);
@@ -43,6 +45,8 @@ class ApplicationTrials : public detail::TimeTrials {
   }
 
   bool has_quick_look() const override { return trials_.has_quick_look(); }
+
+  bool proved(Ticks value) override { return put(value) && proved_(); }
 
  private:
   bool put(Ticks value) {
@@ -56,6 +60,7 @@ class ApplicationTrials : public detail::TimeTrials {
 
   detail::DeadlineTrials& trials_;
   Set set_;
+  Proved proved_;
   std::optional<Ticks> value_;
   bool is_legal_{};
 };
@@ -72,14 +77,16 @@ class OfApplication {
 
   Sensitivity run() {
     // Some trials need more steps than the application itself.
-    bool holds = holds_with(effort_);
+    const Effort asked = effort_;
+    bool holds = is_proved();
     while (!holds && effort_.steps < Effort{}.steps) {
       effort_.steps *= kMoreSteps;
-      holds = holds_with(effort_);
+      holds = is_proved();
     }
+    effort_ = holds ? effort_ : asked;  // more steps are of no use
     effort_.steps = std::min(effort_.steps, Effort{}.steps / kMoreSteps) * kMoreSteps;
     trials_.emplace(tried_, executor_, overheads_, effort_);
-    search_.emplace(!trials_->first_missed(detail::Look::kFull));
+    search_.emplace(holds);
     Sensitivity result;
     result.factor = margin({0, kMillion, kMaxFactor}, [this](Ticks factor) {
       for (std::size_t i = 0; i < tried_.callbacks.size(); ++i) {
@@ -98,13 +105,11 @@ class OfApplication {
  private:
   static model::Nanoseconds ns(Ticks time) { return model::Nanoseconds(time); }
 
-  bool holds_with(Effort effort) {
-    return !detail::DeadlineTrials(stated_, executor_, overheads_, effort)
-                .first_missed(detail::Look::kFull);
-  }
+  /// Returns whether chain_bounds() and cause_effect_bounds() prove everything, with this effort.
+  bool is_proved() const { return quality(tried_, executor_, overheads_, effort_).not_proved == 0; }
 
   Margin margin(const detail::TimeRange& range, ApplicationTrials::Set set) {
-    ApplicationTrials trials(*trials_, std::move(set));
+    ApplicationTrials trials(*trials_, std::move(set), [this] { return is_proved(); });
     return search_->margin(range, trials);
   }
 
@@ -183,6 +188,8 @@ class TaskTrials : public detail::TimeTrials {
   }
 
   bool has_quick_look() const override { return false; }
+
+  bool proved(Ticks value) override { return holds_(value); }
 
  private:
   std::function<bool(Ticks)> holds_;

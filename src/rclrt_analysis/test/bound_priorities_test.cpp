@@ -182,7 +182,9 @@ TEST(BoundPriorities, FindsPrioritiesWheneverThereAreAny) {
   int possible = 0;
   int impossible = 0;
   int not_by_others = 0;
-  for (const std::uint64_t seed : test::seeds(test::trials(200))) {
+  constexpr std::uint64_t kDefaultTrials = 200;
+  const std::uint64_t trials = test::trials(kDefaultTrials);
+  for (const std::uint64_t seed : test::seeds(trials)) {
     constexpr std::array kKinds{ExecutorKind::kPreemptive, ExecutorKind::kThreadDispatch,
                                 ExecutorKind::kPicas};
     const ExecutorKind kind = kKinds.at(seed % kKinds.size());
@@ -214,9 +216,13 @@ TEST(BoundPriorities, FindsPrioritiesWheneverThereAreAny) {
     ++(any ? possible : impossible);
     not_by_others += any && !by_others ? 1 : 0;
   }
-  EXPECT_GT(possible, 20);
-  EXPECT_GT(impossible, 20);
-  EXPECT_GT(not_by_others, 0);
+  const int share = static_cast<int>(trials / 10);
+  EXPECT_GE(possible, share);
+  EXPECT_GE(impossible, share);
+  // About one in a hundred is such a set. Of other seeds, there may be none among them.
+  const bool has_default_seeds =
+      trials >= kDefaultTrials && test::setting("RCLRT_SOUNDNESS_FIRST", 1) == 1;
+  EXPECT_TRUE(not_by_others > 0 || !has_default_seeds);
   std::printf("[ small sets ] %d possible, of these %d neither by rate nor by deadline; %d not\n",
               possible, not_by_others, impossible);
 }

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <rclrt/model/parse.hpp>
+#include <string>
+#include <utility>
 
 #include "application_builder.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
+#include "rclrt/analysis/assign.hpp"
 #include "sampling.hpp"
 
 namespace rclrt::analysis {
@@ -103,6 +107,56 @@ TEST(Sensitivity, TheLimitHoldsAndTheNextNanosecondDoesNot) {
   EXPECT_TRUE(proved());
   --period;
   EXPECT_FALSE(proved());
+}
+
+/// Five timers with a subscription each; the last one is the most urgent.
+model::Application five_pairs() {
+  struct Pair {
+    double period_ms;
+    Ticks wcet;
+    Ticks wcet_after;
+  };
+  constexpr std::array<Pair, 5> kPairs{{{32, 2'650'007, 1'052'856},
+                                        {33, 1'820'653, 458'068},
+                                        {23, 1'849'045, 148'103},
+                                        {27, 337'876, 955'675},
+                                        {21, 864'045, 570'664}}};
+  Builder builder;
+  for (std::size_t i = 0; i < kPairs.size(); ++i) {
+    const std::string id = "t" + std::to_string(i);
+    const int priority = static_cast<int>(i);
+    builder.timer(id, kPairs[i].period_ms, 0).priority(priority).subscription("s" + id, id, 0);
+    builder.chain(id, {id, "s" + id}, priority);
+  }
+  model::Application application = builder.done();
+  for (std::size_t i = 0; i < kPairs.size(); ++i) {
+    application.callbacks[2 * i].wcet = model::Nanoseconds(kPairs[i].wcet);
+    application.callbacks[2 * i + 1].wcet = model::Nanoseconds(kPairs[i].wcet_after);
+  }
+  return application;
+}
+
+/// With a period of t0 of 5'087'144 ns the load is 1 - 1.3e-7, and with 1 ns less it is above 1:
+/// busy periods take minutes there. The steps are enough for the chains one by one, but not for all
+/// of them in one analysis. Under EDF the same happens with the period of t3.
+TEST(Sensitivity, AtALoadOfAlmostOneTheLimitIsThatOfAWholeAnalysis) {
+  constexpr Ticks kFirstBelowOne_ns = 5'087'144;
+  for (const auto& [kind, timer] :
+       {std::pair{ExecutorKind::kPreemptive, 0U}, std::pair{ExecutorKind::kEdf, 6U}}) {
+    model::Application application = five_pairs();
+    const Sensitivity found = sensitivity(application, kind, {});
+    auto& period = std::get<model::Timer>(application.callbacks[timer].trigger).period;
+    const auto proved = [&, &kind = kind](Ticks value) {
+      period = model::Nanoseconds(value);
+      return quality(application, kind, {}, {.steps = 40'000'000}).not_proved == 0;
+    };
+    const Ticks limit = found.periods[timer].limit.value();
+    EXPECT_TRUE(proved(limit)) << limit;
+    EXPECT_FALSE(proved(limit - 1)) << limit;
+    if (kind == ExecutorKind::kPreemptive) {
+      EXPECT_EQ(limit, kFirstBelowOne_ns + 1);
+    }
+  }
 }
 
 TEST(Sensitivity, WhatDisturbsNobodyIsUnlimited) {

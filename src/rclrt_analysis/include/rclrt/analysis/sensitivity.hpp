@@ -16,7 +16,10 @@ namespace rclrt::analysis {
 
 /// The last value, from the stated one on, with which every deadline and limit is proved: with the
 /// next tick one of them is not. If the stated value is not enough, the search begins at the most
-/// harmless value.
+/// harmless value. "Proved" is the answer of one analysis with limited effort, so two limits need
+/// explaining. Close to a full load, busy periods are long, and more effort may prove the next
+/// tick, too. And a bound may become lower with a shorter period: then a value beyond the limit may
+/// be proved again.
 struct Margin {
   std::optional<Ticks> limit;  ///< none: not even the most harmless value is enough
   bool unlimited{};            ///< even the largest (of a period: the smallest) value holds
@@ -38,9 +41,10 @@ inline constexpr Ticks kMaxFactor = 1'000'000'000;
 
 /// Returns the sensitivity of an application. Every chain with a deadline must be proved or
 /// conditional by chain_bounds(), and every cause-effect chain by cause_effect_bounds(). WCETs and
-/// periods are tried up to an hour, in ns. A bound that takes more than `effort` to compute counts
-/// as missing; if the application itself needs more, so do the trials. Tries about 20 values per
-/// callback and per timer, most of them with one chain only. Pure; any thread. Throws as
+/// periods are tried up to an hour, in ns. At each limit, chain_bounds() and cause_effect_bounds()
+/// with eight times the steps of `effort` prove everything, and at the next tick they do not. If
+/// the application itself needs more steps to be proved, so do the trials. Tries about 20 values
+/// per callback and per timer, most of them with one chain only. Pure; any thread. Throws as
 /// chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
                                               const model::ExecutorChoice& executor,
