@@ -304,13 +304,6 @@ GlobalBounds* ApplicationBounds::on_several_cpus(std::size_t executor, EventLimi
   return is_global ? &global_bounds(executor, limits) : nullptr;
 }
 
-/// Returns whether the chain passes a sync that takes messages in any order.
-bool ApplicationBounds::takes_any_order(const model::Chain& chain) const {
-  return takes_any_order_ && std::ranges::any_of(chain.callbacks, [this](std::size_t each) {
-           return is_sync(workload_, each);
-         });
-}
-
 /// Returns the bounds of several CPUs, which hold for one, too. All executors of the component
 /// state their CPUs.
 GlobalBounds& ApplicationBounds::global_bounds(std::size_t executor, EventLimits limits) {

@@ -22,6 +22,13 @@ std::optional<std::string> ApplicationBounds::without_bounds(const model::Chain&
   return why_no_bounds_with_waits(own);
 }
 
+/// Returns whether the chain passes a sync that takes messages in any order.
+bool ApplicationBounds::takes_any_order(const model::Chain& chain) const {
+  return takes_any_order_ && std::ranges::any_of(chain.callbacks, [this](std::size_t each) {
+           return is_sync(workload_, each);
+         });
+}
+
 /// Returns the reason why an executor with callbacks that wait has no bounds; std::nullopt if it
 /// may have some, or none waits.
 std::optional<std::string> ApplicationBounds::why_no_bounds_with_waits(std::size_t own) {
