@@ -55,6 +55,42 @@ TEST(BackAndForth, AChainWaitsOnlyForInstancesThatMayBeThere) {
   EXPECT_EQ(bounds_ms(perception()), (std::vector<double>{77, 83.5}));
 }
 
+/// Four loops from one CPU to another one and back; `order` is that of their timers. The periods
+/// have no common multiple that is short enough, so the analysis uses the phases of some timers
+/// only.
+model::Application four_loops(const std::array<std::size_t, 4>& order) {
+  constexpr std::array<double, 4> kPeriods = {50, 68, 23, 16};
+  const std::array<std::string, 4> names = {"a", "b", "c", "d"};
+  Builder builder;
+  for (const std::size_t loop : order) {
+    builder.timer(names[loop], kPeriods[loop], 0.15 * kPeriods[loop])
+        .priority(static_cast<int>(loop));
+  }
+  for (std::size_t loop = 0; loop < names.size(); ++loop) {
+    const std::string there = names[loop] + "_there";
+    const std::string back = names[loop] + "_back";
+    builder.subscription(there, names[loop], 0.15 * kPeriods[loop])
+        .priority(static_cast<int>(loop))
+        .subscription(back, there, 0.05 * kPeriods[loop])
+        .priority(static_cast<int>(loop))
+        .chain(names[loop], {names[loop], there, back}, static_cast<int>(loop));
+  }
+  model::Application application = builder.done();
+  place(application, {0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0});
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    set_offset(application, i, static_cast<double>(order[i]));
+  }
+  return application;
+}
+
+TEST(BackAndForth, TheOrderOfTimersInTheFileDecidesNoBound) {
+  std::array<std::size_t, 4> order = {0, 1, 2, 3};
+  const std::vector<double> bounds = bounds_ms(four_loops(order));
+  while (std::ranges::next_permutation(order).found) {
+    EXPECT_EQ(bounds_ms(four_loops(order)), bounds) << order[0] << order[1] << order[2];
+  }
+}
+
 /// Lu and Kumar, "Distributed scheduling based on due dates and buffer priorities", IEEE TAC
 /// 36(12), 1991: b and d never run at the same time, and need 12 ms in each 10 ms.
 model::Application lu_kumar() {

@@ -43,6 +43,7 @@
 // precedence relations in the schedulability analysis of distributed real-time systems", RTSS 1999.
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "bounds/holistic.hpp"
@@ -344,18 +345,25 @@ Ticks Holistic::find_in_phase(const std::vector<Overlapping>& others, std::size_
   };
   in_phase.assign(workload_.timers.size(), false);
   in_phase[own] = true;
-  Ticks hyperperiod = workload_.period[own];
+  // Those with the shortest common period come first, so the order of the file decides nothing.
+  std::vector<std::tuple<Ticks, Ticks, std::size_t>> candidates;
+  const Ticks period = workload_.period[own];
   for (const Overlapping& other : others) {
-    if (in_phase[other.timer] || !states(own) || !states(other.timer)) {
-      continue;
-    }
-    const Ticks all = product(hyperperiod, other.period / std::gcd(hyperperiod, other.period));
-    if (all / workload_.period[own] <= kMostInstances) {
-      hyperperiod = all;
-      in_phase[other.timer] = true;
+    if (states(own) && states(other.timer)) {
+      candidates.emplace_back(product(period, other.period / std::gcd(period, other.period)),
+                              other.period, other.timer);
     }
   }
-  return hyperperiod / workload_.period[own];
+  std::ranges::sort(candidates);
+  Ticks hyperperiod = period;
+  for (const auto& [with_own, other, timer] : candidates) {
+    const Ticks all = product(hyperperiod, other / std::gcd(hyperperiod, other));
+    if (all / period <= kMostInstances) {
+      hyperperiod = all;
+      in_phase[timer] = true;
+    }
+  }
+  return hyperperiod / period;
 }
 
 /// Returns the bound of the path to the callback; its total is kHorizon if there is none.
