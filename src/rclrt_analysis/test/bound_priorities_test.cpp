@@ -219,7 +219,7 @@ TEST(BoundPriorities, FindsPrioritiesWheneverThereAreAny) {
   const int share = static_cast<int>(trials / 10);
   EXPECT_GE(possible, share);
   EXPECT_GE(impossible, share);
-  // About one in a hundred is such a set. Of other seeds, there may be none among them.
+  // About one in a hundred is such a set, so other seeds may have none among them.
   const bool has_default_seeds =
       trials >= kDefaultTrials && test::setting("RCLRT_SOUNDNESS_FIRST", 1) == 1;
   EXPECT_TRUE(not_by_others > 0 || !has_default_seeds);
