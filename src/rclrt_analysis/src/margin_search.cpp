@@ -24,7 +24,7 @@ Margin MarginSearch::margin(const TimeRange& range, TimeTrials& trials) {
   range_ = range;
   direction_ = range.harmful > range.harmless ? 1 : -1;
   Margin result;
-  if (!stated_holds_ && !trials.proved(range.harmless)) {
+  if (!stated_holds_ && !(holds(range.harmless) && trials.proved(range.harmless))) {
     return result;
   }
   const Ticks start = stated_holds_ ? range.stated : range.harmless;
@@ -56,13 +56,16 @@ Ticks MarginSearch::searched(Ticks start) {
 Ticks MarginSearch::settled(Ticks start, Ticks limit) {
   std::optional<Ticks> bad;
   Ticks good = limit;
-  if (limit != start && !trials_->proved(limit)) {
+  if (limit != start && !trials_->surely_holds(limit) && !trials_->proved(limit)) {
     Ticks step = 1;
     do {
       bad = good;
       good = (good - start) * direction_ <= step ? start : good - direction_ * step;
       step *= 2;
     } while (good != start && !trials_->proved(good));
+  }
+  if (!bad && good != range_.harmful && trials_->surely_misses(good + direction_)) {
+    return good;
   }
   for (Ticks step = 1; !bad && good != range_.harmful; step *= 2) {
     const bool is_last = (range_.harmful - good) * direction_ <= step;

@@ -29,6 +29,12 @@ class TimeTrials {
 
   /// Returns whether one analysis of the whole system proves all deadlines with this value.
   virtual bool proved(Ticks value) = 0;
+
+  /// Returns whether looks with far fewer steps prove all deadlines: then proved() does, too.
+  virtual bool surely_holds(Ticks value) = 0;
+
+  /// Returns whether looks with far more steps miss a deadline: then proved() does, too.
+  virtual bool surely_misses(Ticks value) = 0;
 };
 
 /// The values of a time that a search tries: from `harmless` to `harmful`, which may be less or

@@ -33,8 +33,14 @@ class ApplicationTrials : public detail::TimeTrials {
   using Set = std::function<bool(Ticks)>;
   using Proved = std::function<bool()>;
 
-  ApplicationTrials(detail::DeadlineTrials& trials, Set set, Proved proved)
-      : trials_(trials), set_(std::move(set)), proved_(std::move(proved)) {}
+  /// `fewer`, `more`: the same trials with fewer and with more steps.
+  ApplicationTrials(detail::DeadlineTrials& trials, detail::DeadlineTrials& fewer,
+                    detail::DeadlineTrials& more, Set set, Proved proved)
+      : trials_(trials),
+        fewer_(fewer),
+        more_(more),
+        set_(std::move(set)),
+        proved_(std::move(proved)) {}
 
   std::optional<std::size_t> first_missed(Ticks value, detail::Look look) override {
     return put(value) ? trials_.first_missed(look) : std::optional(trials_.number() - 1);
@@ -48,6 +54,10 @@ class ApplicationTrials : public detail::TimeTrials {
 
   bool proved(Ticks value) override { return put(value) && proved_(); }
 
+  bool surely_holds(Ticks value) override { return put(value) && all_hold(fewer_); }
+
+  bool surely_misses(Ticks value) override { return !put(value) || !all_hold(more_); }
+
  private:
   bool put(Ticks value) {
     if (value != value_) {
@@ -58,7 +68,14 @@ class ApplicationTrials : public detail::TimeTrials {
     return is_legal_;
   }
 
+  static bool all_hold(detail::DeadlineTrials& trials) {
+    trials.times_changed();
+    return !trials.first_missed(detail::Look::kFull);
+  }
+
   detail::DeadlineTrials& trials_;
+  detail::DeadlineTrials& fewer_;
+  detail::DeadlineTrials& more_;
   Set set_;
   Proved proved_;
   std::optional<Ticks> value_;
@@ -86,6 +103,8 @@ class OfApplication {
     effort_ = holds ? effort_ : asked;  // more steps are of no use
     effort_.steps = std::min(effort_.steps, Effort{}.steps / kMoreSteps) * kMoreSteps;
     trials_.emplace(tried_, executor_, overheads_, effort_);
+    fewer_.emplace(tried_, executor_, overheads_, scaled_by(1, kMoreSteps));
+    more_.emplace(tried_, executor_, overheads_, scaled_by(kMoreSteps, 1));
     search_.emplace(holds);
     Sensitivity result;
     result.factor = margin({0, kMillion, kMaxFactor}, [this](Ticks factor) {
@@ -105,11 +124,18 @@ class OfApplication {
  private:
   static model::Nanoseconds ns(Ticks time) { return model::Nanoseconds(time); }
 
+  Effort scaled_by(std::int64_t factor, std::int64_t divisor) const {
+    Effort result = effort_;
+    result.steps = result.steps * factor / divisor;
+    return result;
+  }
+
   /// Returns whether chain_bounds() and cause_effect_bounds() prove everything, with this effort.
   bool is_proved() const { return quality(tried_, executor_, overheads_, effort_).not_proved == 0; }
 
   Margin margin(const detail::TimeRange& range, ApplicationTrials::Set set) {
-    ApplicationTrials trials(*trials_, std::move(set), [this] { return is_proved(); });
+    ApplicationTrials trials(*trials_, *fewer_, *more_, std::move(set),
+                             [this] { return is_proved(); });
     return search_->margin(range, trials);
   }
 
@@ -171,6 +197,8 @@ class OfApplication {
   const Overheads& overheads_;
   Effort effort_;
   std::optional<detail::DeadlineTrials> trials_;  // of `tried_`
+  std::optional<detail::DeadlineTrials> fewer_;   // the same with fewer steps
+  std::optional<detail::DeadlineTrials> more_;    // the same with more steps
   std::optional<detail::MarginSearch> search_;
 };
 
@@ -190,6 +218,10 @@ class TaskTrials : public detail::TimeTrials {
   bool has_quick_look() const override { return false; }
 
   bool proved(Ticks value) override { return holds_(value); }
+
+  bool surely_holds(Ticks value) override { return holds_(value); }
+
+  bool surely_misses(Ticks value) override { return !holds_(value); }
 
  private:
   std::function<bool(Ticks)> holds_;
