@@ -167,4 +167,27 @@ void GlobalBounds::raise_all() {
   }
 }
 
+/// Returns the end of a path by the offsets that timers state, if it is at most `limit`: the latest
+/// one of all cases in which its own timer may be released.
+std::optional<GlobalBounds::End> GlobalBounds::end_by_offsets(GlobalWindow& window,
+                                                              const GlobalPath& path, Ticks limit) {
+  const Ticks cases = offsets_.cases(path.source);
+  if (cases == 0) {
+    return std::nullopt;
+  }
+  End latest{.x = window.own(), .start = WindowStart::kReady, .phases = 0};
+  for (Ticks i = 0; i < cases && latest.x <= limit; ++i) {
+    window.set_phases(&offsets_.phases(path.source, i));
+    Ticks x = latest.x;
+    if (!end_in(window, x, limit)) {
+      return std::nullopt;
+    }
+    if (x > latest.x) {
+      latest.x = x;
+      latest.phases = i;
+    }
+  }
+  return latest.x <= limit ? std::optional(latest) : std::nullopt;
+}
+
 }  // namespace rclrt::analysis::detail

@@ -167,68 +167,6 @@ void GlobalWindow::add_jobs(std::size_t index) {
   }
 }
 
-/// Returns whether of an instance of a source that has interfering work left, a callback is ready
-/// that runs on a CPU of the path, or waits for one that does, unless all of these have interfering
-/// work or an overhead. That is so if whatever comes before an interfering callback is at least as
-/// urgent as the path, has the same CPUs, and messages take no time there.
-bool GlobalWindow::runs_while_pending(std::size_t index) const {
-  const GlobalSource& source = all_.sources[index];
-  const auto has_cpus = [&](std::size_t i) {
-    return own_executor_.has_cpus_of[all_.executor_of[source.nodes[i].callback]];
-  };
-  return all_.runs_what_waits && index != path_.source &&
-         std::ranges::all_of(source.nodes, [&](const GlobalNode& each) {
-           if (each.work == 0 || !interferes(each.callback)) {
-             return true;
-           }
-           return each.lowest >= path_.priority && !each.has_hops &&
-                  own_executor_.has_cpus_of[all_.executor_of[each.callback]] &&
-                  (each.is_here || std::ranges::all_of(each.before, has_cpus));
-         });
-}
-
-bool GlobalWindow::limits_carry_in() {
-  if (starts_) {
-    return std::cmp_greater_equal(*starts_, own_executor_.cpus);
-  }
-  constexpr auto kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> parts(all_.sources.size(),
-                                 kNone);  // one that is joined; itself, if none
-  std::vector<std::size_t> part_of_wait(all_.waits_with.size(), kNone);
-  const auto first_of = [&](std::size_t part) {
-    while (parts[part] != part) {
-      part = parts[part];
-    }
-    return part;
-  };
-  for (const Unit& unit : units_) {
-    const std::size_t own = unit.source;
-    if (parts[own] != kNone || !runs_while_pending(own)) {
-      continue;
-    }
-    parts[own] = own;
-    for (const GlobalNode& each : all_.sources[own].nodes) {
-      if (interferes(each.callback)) {
-        std::size_t& part = part_of_wait[all_.waits_with[each.callback]];
-        part = part == kNone ? own : part;
-        parts[first_of(part)] = first_of(own);
-      }
-    }
-  }
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    count += parts[i] == i ? 1 : 0;
-  }
-  for (Unit& unit : units_) {
-    if (parts[unit.source] != kNone) {
-      unit.at_start = first_of(unit.source);
-    }
-  }
-  carried_in_.resize(parts.size());
-  starts_ = count;
-  return limits_carry_in();
-}
-
 /// Returns whether the callbacks of a flow count together: each releases at most one other. With a
 /// jitter of releases, they count together only if no two instances are under way at once, and none
 /// has turns with others: one by one, they may be less then.

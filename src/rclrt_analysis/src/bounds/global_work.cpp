@@ -27,20 +27,6 @@ Ticks carried_in_work(Ticks span, Ticks work, const Releases& releases) {
   return result;
 }
 
-/// Returns the most work within a time `length` of releases that are `period` apart, the first one
-/// at its begin. Each brings `work`, which is done within the time after the release if it is done
-/// in sequence, and else counts whole.
-Ticks released_work(Ticks length, Ticks work, Ticks period, bool in_sequence) {
-  if (length <= 0) {
-    return 0;
-  }
-  if (!in_sequence || work > period) {
-    return product(ceil_div(length, period), work);
-  }
-  const Ticks whole = length < work ? 0 : (length - work) / period + 1;
-  return sum(product(whole, work), std::clamp<Ticks>(length - product(whole, period), 0, work));
-}
-
 }  // namespace
 
 /// Returns the end of the path's instance, from when it is ready, if it is assumed to be at most x;
@@ -151,61 +137,6 @@ Ticks GlobalWindow::share(Ticks y) {
     result = sum(result, unit.shared);
   }
   return is_busy ? sum(result, most_carried_in(y)) : result;
-}
-
-/// Returns the most work from before the window's start that flows may do in a time y in which all
-/// CPUs run them, beside the work without it. Only flows with a callback that runs on a CPU at the
-/// start, or waits for one that does, have such work, and one CPU runs none. On more CPUs, more of
-/// them may have it, but if it is at most y, so have the CPUs: only what is more than that counts
-/// of the others, so that the result holds for more CPUs, too.
-Ticks GlobalWindow::most_carried_in(Ticks y) {
-  std::ranges::fill(carried_in_, 0);
-  for (Unit& unit : units_) {
-    if (unit.at_start) {
-      unit.carried_in = std::min(unit.rest, product(y, unit.parallel)) - unit.shared;
-      if (unit.turn) {  // all units of a turn with such work have the same index
-        unit.carried_in = std::min(unit.carried_in, turns_[*unit.turn]);
-        turns_[*unit.turn] -= unit.carried_in;
-      }
-      Ticks& total = carried_in_[*unit.at_start];
-      total = sum(total, unit.carried_in);
-    }
-  }
-  most_carried_in_.clear();
-  for (std::size_t i = 0; i < carried_in_.size(); ++i) {
-    if (carried_in_[i] > 0) {
-      most_carried_in_.emplace_back(carried_in_[i], i);
-    }
-  }
-  const auto most = std::min<std::ptrdiff_t>(std::ssize(most_carried_in_), own_executor_.cpus - 1);
-  std::ranges::partial_sort(most_carried_in_, most_carried_in_.begin() + most, std::greater{});
-  Ticks result = 0;
-  for (auto each = most_carried_in_.begin(); each != most_carried_in_.end(); ++each) {
-    const bool counts = each < most_carried_in_.begin() + most;
-    carried_in_[each->second] = counts ? each->first : 0;
-    result = sum(result, counts ? each->first : std::max<Ticks>(0, each->first - y));
-  }
-  for (Unit& unit : units_) {
-    if (unit.at_start && carried_in_[*unit.at_start] > 0) {
-      unit.shared = sum(unit.shared, unit.carried_in);  // for explain()
-    }
-  }
-  return result;
-}
-
-/// Returns the work of a unit that is released within x, or of sets that are formed then.
-Ticks GlobalWindow::begun_work(const Unit& unit, Ticks x) const {
-  const GlobalSource& source = all_.sources[unit.source];
-  const Ticks late = sum(x, all_.overheads.timer_jitter);
-  if (source.is_sync) {
-    return product(all_.formed(unit.source, x), unit.work);
-  }
-  const Ticks instances = source.instances(late, 0);
-  if (!unit.in_sequence || instances == 0) {
-    return product(instances, unit.work);
-  }
-  const Ticks last = late - all_.shortest_time(unit.source, instances);
-  return sum(product(instances - 1, unit.work), std::min(unit.work, last));
 }
 
 void GlobalWindow::mark_sources(std::vector<bool>& sources) const {
@@ -319,32 +250,6 @@ Ticks GlobalWindow::instances_beside_path(std::size_t source, Ticks x, Ticks res
   }
   const Ticks instances = all_.instances(source, x, response);
   return std::min(instances, work_in_phase(source, x, response, 1, false));
-}
-
-/// Returns what is known of when another source releases. nullptr: nothing.
-const GlobalPhase* GlobalWindow::phase_of(std::size_t source) const {
-  const bool counts = phases_ != nullptr && start_ == WindowStart::kReady;
-  return counts && (*phases_)[source] ? &*(*phases_)[source] : nullptr;
-}
-
-/// Returns the most work that instances of another source do within x by what is known of when it
-/// releases; kHorizon: nothing is. Those of before end `response` after their stamps, and so do the
-/// others; the path is ready at most GlobalPath::ready after its own stamp.
-Ticks GlobalWindow::work_in_phase(std::size_t source, Ticks x, Ticks response, Ticks work,
-                                  bool in_sequence) const {
-  const GlobalPhase* const phase = phase_of(source);
-  if (phase == nullptr || response >= kHorizon) {
-    return kHorizon;
-  }
-  const Ticks period = all_.sources[source].arrivals.front().releases.period;
-  Ticks result = 0;
-  for (Ticks i = 0; i < phase->count; ++i) {
-    const Ticks next = phase->next + i * phase->step;
-    const Ticks before = released_work(response + next - period, work, period, in_sequence);
-    const Ticks later = released_work(sum(x, path_.ready) - next, work, period, in_sequence);
-    result = std::max(result, sum(before, later));
-  }
-  return result;
 }
 
 Ticks GlobalWindow::background(Ticks x) const {
