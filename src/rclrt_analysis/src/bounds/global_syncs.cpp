@@ -45,10 +45,10 @@ Ticks GlobalSystem::instances(std::size_t source, Ticks x, Ticks response) const
   return std::min(result, formed(source, sum(x, std::max<Ticks>(0, response - *ready))));
 }
 
-/// A set is formed when the last one of its messages is taken, and that message is the newest one
-/// of its input. So the queue of that input is empty then, and each later set has a message of it
-/// that is taken after that. And each input has a message for each set: one that is taken within
-/// this time, or one of those that had waited.
+/// A set is formed when the last one of its messages is taken, and that message is the last one of
+/// its input to arrive, whatever the stamps. So the queue of that input is empty then, and each
+/// later set has a message of it that is taken after that. And each input has a message for each
+/// set: one that is taken within this time, or one of those that had waited.
 Ticks GlobalSystem::formed(std::size_t source, Ticks x) const {
   Ticks most = 0;
   Ticks result = kHorizon;

@@ -201,7 +201,8 @@ struct GlobalSystem {
   /// others that wait. It is the same one for all of these, such as the members of a group.
   std::vector<std::size_t> waits_with;
   /// Where a callback is ready and neither runs nor waits for a CPU, one of those with the same
-  /// `waits_with` is being run, if there is no overhead.
+  /// `waits_with` is being run, if there is no overhead. A callback that waits without a CPU
+  /// (model::Callback::waits) would break this: Waits::why_no_bounds() refuses it there.
   bool runs_what_waits;
   Overheads overheads;
   Ticks dispatch;  ///< at the priority of the callback, without the scheduler thread's part

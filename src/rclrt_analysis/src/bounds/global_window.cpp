@@ -167,39 +167,13 @@ void GlobalWindow::add_jobs(std::size_t index) {
   }
 }
 
-/// Returns whether the callbacks of a flow count together: each releases at most one other. With a
-/// jitter of releases, they count together only if no two instances are under way at once, and none
-/// has turns with others: one by one, they may be less then.
-bool GlobalWindow::is_one_unit(const GlobalNodes& here) const {
-  const GlobalSource& source = all_.sources[here.source];
-  if (here.source == path_.source || !source.sequential || !source.has_one_release()) {
-    return false;
-  }
-  if (!source.has_jitter()) {
-    return true;
-  }
-  Ticks response = 0;
-  for (const std::size_t i : here.nodes) {
-    const GlobalNode& each = source.nodes[i];
-    const bool has_turns =
-        !all_.members[each.callback].empty() || all_.workload.runs[each.callback].size() > 1 ||
-        all_.pool.kind == Pool::kOnePerLevel || all_.pool.kind == Pool::kTimersApart;
-    if (interferes(each.callback) && (has_turns || !each.is_here)) {
-      return false;
-    }
-    if (each.response < kHorizon && interferes(each.callback)) {
-      response = std::max(response, each.response);
-    }
-  }
-  return all_.instances(here.source, 0, response) <= 1;
-}
-
 void GlobalWindow::add(const GlobalNodes& here) {
   const std::size_t index = here.source;
   const GlobalSource& source = all_.sources[index];
   const bool own = index == path_.source;
   Unit flow{.source = index, .in_sequence = true, .in_sets = all_.pool.runs_sets, .is_flow = true};
-  const bool is_one = is_one_unit(here);
+  // With a jitter of releases, instances are under way together, and callbacks one by one do less.
+  const bool is_one = !own && source.sequential && source.has_one_release() && !source.has_jitter();
   Ticks callbacks = 0;  // of `flow`
   for (const std::size_t i : here.nodes) {
     const GlobalNode& each = source.nodes[i];
@@ -215,9 +189,6 @@ void GlobalWindow::add(const GlobalNodes& here) {
       flow.callback = flow.work == 0 ? each.callback : flow.callback;
       flow.work = sum(flow.work, each.work);
       flow.response = std::max(flow.response, each.response);
-      if (source.has_jitter()) {
-        flow.parts.push_back(&each);
-      }
       flow.in_sets = flow.in_sets && (in_wait > 0 || whole_[each.callback]);
       flow.in_wait = sum(flow.in_wait, product(in_wait, each.work));
       if (whole_[each.callback]) {

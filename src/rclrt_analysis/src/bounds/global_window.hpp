@@ -97,7 +97,6 @@ class GlobalWindow {
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::size_t callback{};                  ///< or the first of several
     const GlobalNode* node{};                ///< absent for several callbacks
-    std::vector<const GlobalNode*> parts{};  ///< of several: all, if their sum may be lower
     bool on_path{};
     bool is_last{};      ///< on the path
     bool is_flow{};      ///< it has all callbacks of its source that interfere
@@ -166,7 +165,6 @@ class GlobalWindow {
     return shares_cpus(callback) && all_.ceiling[callback] >= path_.priority;
   }
   bool runs_while_pending(std::size_t index) const;
-  bool is_one_unit(const GlobalNodes& here) const;
   Ticks begun_work(const Unit& unit, Ticks x) const;
   Ticks runs_in_wait(const GlobalNode& node) const;
   Ticks waits(Ticks x) const;

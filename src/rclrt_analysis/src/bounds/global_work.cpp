@@ -278,13 +278,6 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
                                           : product(source.runs(*unit.node, x), unit.node->work);
     unit.blocks = unit.waits_whole ? unit.total : 0;
   }
-  if (!unit.parts.empty()) {
-    Ticks by_part = 0;
-    for (const GlobalNode* each : unit.parts) {
-      by_part = sum(by_part, work_of(each->response, each->work, true));
-    }
-    unit.total = std::min(unit.total, by_part);
-  }
   for (const GlobalNode* each : unit.whole) {
     unit.blocks = sum(unit.blocks, work_of(each->response, each->work, true));
   }
