@@ -169,4 +169,18 @@ Ticks GlobalWindow::work_in_phase(std::size_t source, Ticks x, Ticks response, T
   return result;
 }
 
+/// Returns the work of a unit by the queues of its callbacks: a bound of a response that is many
+/// periods long says more than the queues can hold.
+Ticks GlobalWindow::work_by_queues(const Unit& unit, Ticks x) const {
+  const GlobalSource& source = all_.sources[unit.source];
+  if (unit.node != nullptr) {
+    return product(source.runs_by_queues(*unit.node, x), unit.node->work);
+  }
+  Ticks result = 0;
+  for (const GlobalNode* each : unit.parts) {
+    result = sum(result, product(source.runs_by_queues(*each, x), each->work));
+  }
+  return result;
+}
+
 }  // namespace rclrt::analysis::detail

@@ -27,6 +27,10 @@ Ticks GlobalSource::runs(const GlobalNode& node, Ticks x) const {
   if (node.response < kHorizon) {
     return product(instances(x, node.response), node.count);
   }
+  return runs_by_queues(node, x);
+}
+
+Ticks GlobalSource::runs_by_queues(const GlobalNode& node, Ticks x) const {
   Ticks result = node.queued;
   for (const GlobalArrivals& each : arrivals) {
     const Ticks releases = each.releases.before(sum(x, node.on_way));

@@ -79,6 +79,9 @@ struct GlobalSource {
   /// Returns the most runs of a node within a time x. Without a bound of its response, these are
   /// the runs that were in the queues before, and those of the releases within x.
   Ticks runs(const GlobalNode& node, Ticks x) const;
+
+  /// Returns the most runs of a node within a time x by its queues alone.
+  Ticks runs_by_queues(const GlobalNode& node, Ticks x) const;
 };
 
 /// Callbacks that release each other from a source on, those that count all in one executor.

@@ -189,6 +189,7 @@ void GlobalWindow::add(const GlobalNodes& here) {
       flow.callback = flow.work == 0 ? each.callback : flow.callback;
       flow.work = sum(flow.work, each.work);
       flow.response = std::max(flow.response, each.response);
+      flow.parts.push_back(&each);
       flow.in_sets = flow.in_sets && (in_wait > 0 || whole_[each.callback]);
       flow.in_wait = sum(flow.in_wait, product(in_wait, each.work));
       if (whole_[each.callback]) {

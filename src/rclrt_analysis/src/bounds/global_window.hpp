@@ -97,6 +97,7 @@ class GlobalWindow {
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::size_t callback{};                  ///< or the first of several
     const GlobalNode* node{};                ///< absent for several callbacks
+    std::vector<const GlobalNode*> parts{};  ///< of several
     bool on_path{};
     bool is_last{};      ///< on the path
     bool is_flow{};      ///< it has all callbacks of its source that interfere
@@ -166,6 +167,7 @@ class GlobalWindow {
   }
   bool runs_while_pending(std::size_t index) const;
   Ticks begun_work(const Unit& unit, Ticks x) const;
+  Ticks work_by_queues(const Unit& unit, Ticks x) const;
   Ticks runs_in_wait(const GlobalNode& node) const;
   Ticks waits(Ticks x) const;
   Ticks cost_of_run(const GlobalSource& source, const GlobalNode& node) const;

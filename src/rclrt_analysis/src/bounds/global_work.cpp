@@ -19,7 +19,8 @@ namespace {
 /// its release to the end.
 Ticks carried_in_work(Ticks span, Ticks work, const Releases& releases) {
   const Ticks most = releases.before(span);
-  Ticks result = std::min(work, span);
+  // One alone has no more than the time without the rest of the span, which is `work` or longer.
+  Ticks result = std::min(work, span < work ? span : span - work);
   for (Ticks count = std::max<Ticks>(2, most - 2); count <= most; ++count) {
     const Ticks ends = std::min(product(2, work), span - shortest_time(releases, count));
     result = std::max(result, sum(product(count - 2, work), ends));
@@ -276,6 +277,9 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
   } else {
     unit.total = unit.response < kHorizon ? work_of(unit.response, unit.work, unit.in_sequence)
                                           : product(source.runs(*unit.node, x), unit.node->work);
+    if (unit.response < kHorizon && unit.response > source.arrivals.front().releases.period) {
+      unit.total = std::min(unit.total, work_by_queues(unit, x));
+    }
     unit.blocks = unit.waits_whole ? unit.total : 0;
   }
   for (const GlobalNode* each : unit.whole) {
