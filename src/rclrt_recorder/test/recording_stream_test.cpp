@@ -185,6 +185,24 @@ TEST(RecordingStream, FindsWhatCallbacksPublishAndTheChainsThatFollow) {
   EXPECT_FALSE(stream.skips_chains());
 }
 
+TEST(RecordingStream, AnInstanceThatEndsAfterItCountedAsDroppedDoesNotCountAgain) {
+  RunResults frame = frame_of(stated_robot(), 10'000 * kMs);
+  std::vector<LoggedInstance> instances;
+  constexpr std::int64_t kLong = 300;  // a reentrant callback: the later instances run beside it
+  for (std::int64_t i = 0; i < 2'000; ++i) {
+    const std::int64_t release_ns = kStart + i * 5 * kMs;
+    LoggedInstance& added = instances.emplace_back();
+    added.record = ran(kNoise, release_ns, release_ns + (i == kLong ? 5'000 : 1) * kMs, {});
+    added.record.id = instances.size();
+  }
+  std::ranges::stable_sort(instances, {}, [](const auto& one) { return one.record.end_ns; });
+  const RunResults found = streamed(frame, instances, {true, true, true, true});
+  EXPECT_EQ(found.chains[1].released, 2'000U);
+  EXPECT_EQ(found.chains[1].completed, 1'999U);
+  EXPECT_EQ(found.chains[1].dropped, 1U);
+  EXPECT_EQ(found.chains[1].missed, 1U);
+}
+
 TEST(RecordingStream, ATopicOfAnotherThreadHasNoPublisher) {
   auto random = repeatable_random(4);
   RobotSource source(random, true);
