@@ -13,7 +13,7 @@ std::optional<std::string> SnapshotWriter::write(const RunResults& results) noex
   try {
     ResultsDirectory directory(target_);
     write_results(directory.staging(), results);
-    directory.commit();
+    directory.replace();
     written_s_ = (results.window.end_ns - results.window.start_ns) / 1'000'000'000;
     failed_ = false;
   } catch (const std::exception& error) {
