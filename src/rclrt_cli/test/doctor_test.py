@@ -94,6 +94,14 @@ def test_preemption_of_system_calls(
     assert in_script == (level == "warning" and preemption.is_switchable(root))
 
 
+def test_a_switch_that_only_root_may_see_stops_nothing(tmp_path: Path) -> None:
+    root = machine(tmp_path, DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"})
+    too_long = "x" * 5000  # exists() raises OSError for it, as it does for a closed directory
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preemption, "SWITCH", too_long)
+        assert level_of(preemption.preemption(root)) == "warning"
+
+
 def test_the_packed_configuration_of_a_kernel_names_its_preemption_model(tmp_path: Path) -> None:
     root = machine(tmp_path, DYNAMIC)
     packed = root / "proc/config.gz"

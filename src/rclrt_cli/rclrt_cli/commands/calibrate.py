@@ -158,17 +158,23 @@ def _run_links(arguments: argparse.Namespace) -> int:
                     name="link" if len(peers) == 1 else f"link_{peer.host}",
                 )
                 if not calibration.measure():
-                    print("rclrt: stopped before the end; nothing was written", file=sys.stderr)
+                    print(
+                        f"rclrt: stopped before the end of the link to {peer.host}; nothing of it "
+                        "was written",
+                        file=sys.stderr,
+                    )
                     return stop.exit_code
                 documents.append(calibration.to_json())
                 for line in link.measured_lines(documents[-1]):
                     print(line)
+                if outputs:
+                    output = outputs[len(documents) - 1]
+                    write_atomically(output, json.dumps(documents[-1], indent=1) + "\n")
         finally:
             for line in link.entry_lines(documents):
                 print(line)
-    for output, document in zip(outputs, documents, strict=False):
-        write_atomically(output, json.dumps(document, indent=1) + "\n")
-        print(f"\n{output}")
+            for output in outputs[: len(documents)]:
+                print(f"\n{output}")
     return EXIT_OK if all(each["link"] for each in documents) else EXIT_NO
 
 

@@ -8,6 +8,7 @@ places that let others go first. With `full` and `lazy`, a real-time thread pree
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -65,7 +66,8 @@ def preemption_model(root: Path) -> str | None:
 
 def is_switchable(root: Path) -> bool:
     """Returns whether the model of this kernel can be changed, at boot or while it runs."""
-    return (root / SWITCH).exists() or "PREEMPT_DYNAMIC" in version(root)
+    # Only root may look into debugfs, and Path.exists() would raise PermissionError.
+    return os.path.exists(root / SWITCH) or "PREEMPT_DYNAMIC" in version(root)
 
 
 def _configurations(root: Path) -> Iterator[str]:
