@@ -96,7 +96,7 @@ def test_preemption_of_system_calls(
 
 def test_a_switch_that_only_root_may_see_stops_nothing(tmp_path: Path) -> None:
     root = machine(tmp_path, DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"})
-    too_long = "x" * 5000  # exists() raises OSError for it, as it does for a closed directory
+    too_long = "x" * 5000  # its use raises OSError, as that of a file in a closed directory
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preemption, "SWITCH", too_long)
         assert level_of(preemption.preemption(root)) == "warning"

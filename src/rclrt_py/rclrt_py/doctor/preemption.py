@@ -8,7 +8,6 @@ places that let others go first. With `full` and `lazy`, a real-time thread pree
 
 from __future__ import annotations
 
-import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -66,8 +65,8 @@ def preemption_model(root: Path) -> str | None:
 
 def is_switchable(root: Path) -> bool:
     """Returns whether the model of this kernel can be changed, at boot or while it runs."""
-    # Only root may look into debugfs, and Path.exists() would raise PermissionError.
-    return os.path.exists(root / SWITCH) or "PREEMPT_DYNAMIC" in version(root)
+    # Only root may look into debugfs.
+    return "PREEMPT_DYNAMIC" in version(root) or read(root / SWITCH) is not None
 
 
 def _configurations(root: Path) -> Iterator[str]:
