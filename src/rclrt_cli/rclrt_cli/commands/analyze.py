@@ -117,7 +117,8 @@ def run(arguments: argparse.Namespace) -> int:
                 )
         return _batch(arguments.batch)
     if arguments.counter_example is not None:
-        check_output("--counter-example", arguments.counter_example)
+        inputs = [arguments.file, arguments.priorities, arguments.overheads]
+        check_output("--counter-example", arguments.counter_example, inputs)
     text = read_input(arguments.file)
     answer = _of_tasks if tasks.is_task_set(text) else _of_application
     result, lines, examples = answer(arguments, text)

@@ -133,7 +133,7 @@ def _run_links(arguments: argparse.Namespace) -> int:
     """Measures the links to other hosts, one after the other."""
     peers: list[Agent] = arguments.peer
     _check_link(arguments)
-    outputs = _outputs(arguments.output, peers)
+    outputs = _outputs(arguments.output, peers, arguments.token_file)
     for peer in peers:
         check_peer(peer)
     token = check_agents(peers, arguments.token_file, "--peer", "rclrt calibrate")
@@ -178,9 +178,9 @@ def _run_links(arguments: argparse.Namespace) -> int:
     return EXIT_OK if all(each["link"] for each in documents) else EXIT_NO
 
 
-def _outputs(stated: Path | None, peers: Sequence[Agent]) -> list[Path]:
+def _outputs(stated: Path | None, peers: Sequence[Agent], token: Path | None) -> list[Path]:
     """Returns the file of each link. Empty: none is to be written. Throws BadInput if one cannot be
-    written."""
+    written, or is the file of the token."""
     if stated is None:
         return []
     outputs = [stated]
@@ -188,7 +188,7 @@ def _outputs(stated: Path | None, peers: Sequence[Agent]) -> list[Path]:
         check_file("-o", stated)  # it may be a directory
         outputs = [stated.with_name(f"{stated.stem}_{peer.host}{stated.suffix}") for peer in peers]
     for output in outputs:
-        check_file("-o", output)
+        check_file("-o", output, [token])
     return outputs
 
 

@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     if len(directories) > 1 and arguments.output is None:
         raise BadInput("report: several directories have no common place for the page; add -o FILE")
     if arguments.output is not None:
-        check_file("-o", arguments.output)
+        inputs = [*directories, arguments.application, arguments.overheads]
+        check_file("-o", arguments.output, inputs)
     directory = directories[0]
     comparison = load_results(directory)
     if arguments.application is not None:
