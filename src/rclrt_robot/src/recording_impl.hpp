@@ -173,6 +173,7 @@ class Recording::Impl {
   void keep(std::span<const recorder::LoggedInstance> instances);
   void update(std::span<const recorder::LoggedInstance> instances);
   void write_so_far(std::int64_t horizon_ns);
+  std::int64_t write_every_ns() const;
 
   static constexpr std::size_t kLeftOut = SIZE_MAX;  // an index: not in the application
   static constexpr const char* kSkippedChains =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a recording that runs beside the robot: it counts, keeps and writes.
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
@@ -43,6 +44,13 @@ std::uint64_t Recording::Impl::dropped() const {
   return dropped_;
 }
 
+/// Returns RecordingOptions::write_every, at most a year: so its sum with a time does not overflow.
+std::int64_t Recording::Impl::write_every_ns() const {
+  constexpr std::chrono::hours kYear{365 * 24};
+  return std::chrono::nanoseconds(std::min<std::chrono::milliseconds>(options_.write_every, kYear))
+      .count();
+}
+
 /// Makes the stream, with the chains of the application's file.
 void Recording::Impl::make_stream() {
   model::Application& application = frame_.application;
@@ -60,8 +68,7 @@ void Recording::Impl::begin_stream() {
   frame_.started_utc = results_.started_utc;
   frame_.window.start_ns = results_.window.start_ns;
   frame_.host_stalls = probe_->state();
-  next_write_ns_ =
-      results_.window.start_ns + std::chrono::nanoseconds(options_.write_every).count();
+  next_write_ns_ = results_.window.start_ns + write_every_ns();
   const std::scoped_lock lock(inbox_mutex_);
   begun_ = true;
 }
@@ -165,7 +172,7 @@ void Recording::Impl::update(std::span<const recorder::LoggedInstance> instances
 /// Writes the results up to `horizon_ns`, if it is time.
 void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  const std::int64_t every_ns = std::chrono::nanoseconds(options_.write_every).count();
+  const std::int64_t every_ns = write_every_ns();
   if (every_ns == 0 || now_ns < next_write_ns_ || horizon_ns <= frame_.window.start_ns ||
       stream_->instances() == written_instances_) {
     return;

@@ -162,6 +162,14 @@ TEST_F(LongRecording, KnowsWhatCallbacksPublishAndTheChainsToALargestAge) {
   EXPECT_LT(found["chains"][1]["released"], found["chains"][0]["released"]);
 }
 
+TEST_F(LongRecording, WithTheLongestTimeNothingIsWrittenMeanwhile) {
+  const auto recording = record({.write_every = std::chrono::milliseconds::max()});
+  spin_until(*executor_, [&] { return robot_.braked >= 250; });  // results have a second less
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out/results.json"));
+  recording->write();
+  EXPECT_GE(results()["chains"][0]["completed"], 249);
+}
+
 TEST_F(LongRecording, ATimeBelowZeroIsRefused) {
   EXPECT_THAT([&] { record({.write_every = -1ms}); },
               ThrowsMessage<std::invalid_argument>(
