@@ -59,6 +59,7 @@ Recording::Impl::Impl(RecordingOptions options)
       stated_(load(options_.application)),
       directory_(options_.directory),
       writer_(options_.directory),
+      whole_(options_.max_instances),
       log_([this](std::span<const recorder::LoggedInstance> instances) { take(instances); }),
       drain_("rclrt results", kPass, [this] { pass(); }) {
   if (options_.write_every < std::chrono::milliseconds(0)) {

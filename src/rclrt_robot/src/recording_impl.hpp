@@ -26,6 +26,7 @@
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
 #include "rclrt/recorder/snapshot_writer.hpp"
+#include "rclrt/recorder/whole_recording.hpp"
 #include "rclrt_rclcpp/observer.hpp"
 #include "rclrt_robot/recording.hpp"
 
@@ -170,7 +171,8 @@ class Recording::Impl {
   std::uint64_t dropped() const;                                   // thread-safe
   void pass();
   void do_due();
-  void keep(std::span<const recorder::LoggedInstance> instances);
+  void keep(std::span<const recorder::LoggedInstance> instances,
+            std::span<const recorder::HostStall> stalls);
   void update(std::span<const recorder::LoggedInstance> instances);
   void write_so_far(std::int64_t horizon_ns);
   std::int64_t write_every_ns() const;
@@ -211,9 +213,7 @@ class Recording::Impl {
   std::vector<std::size_t> indices_;  // by number: the index in the frame's application
   std::optional<std::uint64_t> seen_changes_;
   std::vector<recorder::LoggedInstance> batch_;
-  std::vector<recorder::LoggedInstance> all_;  // with numbers of the recording, while it is whole
-  std::vector<recorder::HostStall> all_stalls_;
-  bool is_whole_ = true;  // nothing was let go of
+  recorder::WholeRecording whole_;  // with numbers of the recording
   bool said_problem_ = false;
   std::size_t uncounted_ = 0;  // instances that are taken from the inbox
   std::int64_t next_count_ns_ = 0;

@@ -99,15 +99,12 @@ void Recording::Impl::do_due() {
   uncounted_ = batch_.size();
   const std::vector<recorder::HostStall> stalls = probe_->take();
   stream_->add_stalls(stalls);  // before the instances that they excuse
-  if (is_whole_) {
-    all_stalls_.insert(all_stalls_.end(), stalls.begin(), stalls.end());
-  }
   std::erase_if(batch_, [&](const recorder::LoggedInstance& each) {
     return each.record.release_ns < frame_.window.start_ns;
   });
   uncounted_ = batch_.size();
   update(batch_);
-  keep(batch_);
+  keep(batch_, stalls);
   for (recorder::LoggedInstance& each : batch_) {
     each.record.callback = static_cast<std::uint32_t>(indices_[each.record.callback]);
   }
@@ -121,27 +118,20 @@ void Recording::Impl::do_due() {
 }
 
 /// Keeps the instances, with the numbers of the recording, as long as there is room for all.
-void Recording::Impl::keep(std::span<const recorder::LoggedInstance> instances) {
-  if (!is_whole_) {
+void Recording::Impl::keep(std::span<const recorder::LoggedInstance> instances,
+                           std::span<const recorder::HostStall> stalls) {
+  if (!whole_.is_whole()) {
     return;
   }
-  try {
-    if (all_.size() + instances.size() <= options_.max_instances) {
-      all_.insert(all_.end(), instances.begin(), instances.end());
-      return;
-    }
-  } catch (const std::bad_alloc&) {  // the same as if there were no room
+  whole_.add(instances);
+  whole_.add_stalls(stalls);
+  if (!whole_.is_whole()) {
+    RCLCPP_INFO(logger(),
+                "the recording streams from now on, after more than %zu instances or %zu stalls of "
+                "the host: counts, extremes and means are exact, percentiles are at most 0.1 %% "
+                "too large, and single instances are kept of the worst and of the end",
+                options_.max_instances, recorder::WholeRecording::kMostStalls);
   }
-  const std::size_t before = all_.size();
-  is_whole_ = false;
-  all_ = {};
-  all_stalls_ = {};
-  RCLCPP_INFO(logger(),
-              "the recording streams from now on, after more than %llu instances: counts, extremes "
-              "and means "
-              "are exact, percentiles are at most 0.1 %% too large, and single instances are kept "
-              "of the worst and of the end",
-              static_cast<unsigned long long>(before));
 }
 
 /// Takes over what has appeared since the last time, or has an instance now.

@@ -52,7 +52,7 @@ std::vector<std::string> Recording::Impl::write() {
   std::vector<std::string> notes;
   const std::scoped_lock lock(mutex_);
   results_.host_stalls = probe_->state();
-  if (is_whole_) {
+  if (whole_.is_whole()) {
     finish_whole(notes);
   } else {
     finish_streamed(notes);
@@ -82,7 +82,8 @@ void Recording::Impl::end_window(Kept& kept) {
 
 /// Sets the results of a recording with all its instances.
 void Recording::Impl::finish_whole(std::vector<std::string>& notes) {
-  results_.host_stalls.stalls = std::move(all_stalls_);
+  results_.host_stalls.stalls = whole_.take_stalls();
+  std::vector<recorder::LoggedInstance> instances = whole_.take_instances();
   results_.application = stated_.value_or(model::Application{});
   if (!stated_) {
     results_.application.name = options_.name;
@@ -91,14 +92,14 @@ void Recording::Impl::finish_whole(std::vector<std::string>& notes) {
   build(results_.application, indices, notes);
   model::Application& application = results_.application;
   recorder::leave_out_chains(application, recorder::unfollowed(application), notes);
-  renumber(all_, indices);
+  renumber(instances, indices);
   if (!stated_) {
-    connect(indices, all_, notes);
+    connect(indices, instances, notes);
   }
-  recorder::follow_chains(application, results_.window, all_,
+  recorder::follow_chains(application, results_.window, instances,
                           going_on(indices, application.callbacks.size()));
   describe(results_, indices);
-  recorder::account(results_, std::move(all_), rclrt::realtime::allowed_cpus().size());
+  recorder::account(results_, std::move(instances), rclrt::realtime::allowed_cpus().size());
 }
 
 /// Sets the results of a recording that streamed.
