@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -170,6 +171,9 @@ class Recording::Impl {
   void take(std::span<const recorder::LoggedInstance> instances);  // thread-safe
   std::uint64_t dropped() const;                                   // thread-safe
   void pass();
+  void fail(const char* reason) noexcept;
+  void throw_failure() const;
+  static void warn(const char* what, const char* reason) noexcept;
   void do_due();
   void keep(std::span<const recorder::LoggedInstance> instances,
             std::span<const recorder::HostStall> stalls);
@@ -200,10 +204,11 @@ class Recording::Impl {
   std::uint64_t changes_ = 0;             // of what the application is made of
   bool written_ = false;
 
-  mutable std::mutex inbox_mutex_;  // guards the three below; no thread of an executor takes it
+  mutable std::mutex inbox_mutex_;  // guards the four below; no thread of an executor takes it
   std::vector<recorder::LoggedInstance> inbox_;
   std::uint64_t dropped_ = 0;
   bool begun_ = false;
+  bool is_broken_ = false;  // nothing is counted any more
 
   // Used by the recording's own thread, after begin_stream() and until it has ended.
   recorder::RunResults frame_;  // with the application found so far
@@ -214,7 +219,8 @@ class Recording::Impl {
   std::optional<std::uint64_t> seen_changes_;
   std::vector<recorder::LoggedInstance> batch_;
   recorder::WholeRecording whole_;  // with numbers of the recording
-  bool said_problem_ = false;
+  std::exception_ptr failure_;  // after it, nothing is counted and nothing is written
+  bool said_dropped_ = false;
   std::size_t uncounted_ = 0;  // instances that are taken from the inbox
   std::int64_t next_count_ns_ = 0;
   std::int64_t next_write_ns_ = 0;

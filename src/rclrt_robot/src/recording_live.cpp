@@ -4,6 +4,8 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
@@ -29,6 +31,10 @@ constexpr std::size_t kWritten = 4'096;
 /// Takes instances of the log's thread.
 void Recording::Impl::take(std::span<const recorder::LoggedInstance> instances) {
   const std::scoped_lock lock(inbox_mutex_);
+  if (is_broken_) {
+    dropped_ += instances.size();
+    return;
+  }
   const std::size_t room = kMostWaiting - std::min(kMostWaiting, inbox_.size());
   const auto now = instances.first(std::min(room, instances.size()));
   try {
@@ -74,20 +80,57 @@ void Recording::Impl::begin_stream() {
 }
 
 /// Does what is due. If the system has no memory left (with locked memory that is limited, for
-/// example), instances are dropped and counted: that is better than the end of the program.
+/// example), the recording ends: that is better than the end of the program.
 void Recording::Impl::pass() {
+  if (failure_) {
+    return;
+  }
   try {
     do_due();
   } catch (const std::exception& error) {
+    fail(error.what());
+  }
+}
+
+/// Ends the live part because of an exception under way: what it holds may be half changed. Its
+/// memory returns to the system, which may have none left.
+void Recording::Impl::fail(const char* reason) noexcept {
+  failure_ = std::current_exception();
+  {
     const std::scoped_lock lock(inbox_mutex_);
-    dropped_ += std::exchange(uncounted_, 0);
-    if (!std::exchange(said_problem_, true)) {
-      RCLCPP_WARN(logger(), "the recording goes on, but: %s", error.what());
-    }
+    is_broken_ = true;
+    dropped_ += uncounted_ + inbox_.size();
+    inbox_ = {};
+  }
+  batch_ = {};
+  whole_.clear();
+  stream_.reset();
+  warn("the robot goes on without its recording", reason);
+}
+
+/// Logs a warning; nothing if there is no memory for it.
+void Recording::Impl::warn(const char* what, const char* reason) noexcept {
+  try {
+    RCLCPP_WARN(logger(), "%s: %s", what, reason);
+  } catch (const std::exception&) {  // write() still has the reason
+  }
+}
+
+/// Throws the reason if the live part failed. Called when its thread has ended.
+void Recording::Impl::throw_failure() const {
+  if (!failure_) {
+    return;
+  }
+  try {
+    std::rethrow_exception(failure_);
+  } catch (const std::exception& error) {
+    throw std::runtime_error("the recording failed, and " + std::to_string(dropped()) +
+                             " instances are not counted: " + error.what() + writer_.written());
   }
 }
 
 void Recording::Impl::do_due() {
+  std::uint64_t dropped = 0;
   batch_.clear();
   {
     const std::scoped_lock lock(inbox_mutex_);
@@ -95,8 +138,12 @@ void Recording::Impl::do_due() {
       return;
     }
     batch_.swap(inbox_);
+    dropped = dropped_;
   }
   uncounted_ = batch_.size();
+  if (dropped > 0 && !std::exchange(said_dropped_, true)) {
+    warn("the recording has lost instances", "its thread had no CPU or no memory for too long");
+  }
   const std::vector<recorder::HostStall> stalls = probe_->take();
   stream_->add_stalls(stalls);  // before the instances that they excuse
   std::erase_if(batch_, [&](const recorder::LoggedInstance& each) {
@@ -185,7 +232,7 @@ void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
   results.window.end_ns = horizon_ns;
   stream_->fill(results, going_on, kWritten);
   if (const auto problem = writer_.write(results)) {
-    RCLCPP_WARN(logger(), "the recording goes on, but: %s", problem->c_str());
+    warn("the recording goes on, but", problem->c_str());
   }
   written_instances_ = stream_->instances();
   const std::int64_t took_ns = rclrt::realtime::monotonic_now_ns() - now_ns;

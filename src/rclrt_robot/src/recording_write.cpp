@@ -49,6 +49,7 @@ std::vector<std::string> Recording::Impl::write() {
   }
   log_.finish();
   drain_.stop();
+  throw_failure();
   std::vector<std::string> notes;
   const std::scoped_lock lock(mutex_);
   results_.host_stalls = probe_->state();
