@@ -45,7 +45,9 @@ using rclrt_rclcpp::ObservedEntity;
 std::string milliseconds(model::Nanoseconds time);
 
 /// The implementation of a Recording. Executors call these functions while they hold their locks,
-/// so no function of an executor is called while `mutex_` is held.
+/// so no function of an executor is called while `mutex_` is held. A real-time thread may wait for
+/// it (a robot that spins by itself, or makes clients while it runs), so the threads at normal
+/// priority hold it only to copy: they read files, count and write without it.
 ///
 /// The way of an instance: a worker pushes it into the queue of the log, wait-free. The log's
 /// thread passes it on to take(). The recording's own thread takes it from there ten times a
@@ -142,28 +144,27 @@ class Recording::Impl {
   void save_engine_values(std::uint32_t index);
   static recorder::CallbackCounts counts_of(const Row& row);
 
-  void build(model::Application& application, std::vector<std::size_t>& indices,
-             std::vector<std::string>& notes) const;
+  void build(model::Application& application, std::vector<std::size_t>& indices) const;
+  static std::map<model::CallbackPlace, std::size_t> indices_of(
+      const std::optional<model::Application>& stated);
   static void set_real_values(const Row& row, model::Callback& callback);
   void note_differences(const model::Application& application,
                         const std::vector<std::size_t>& indices,
                         std::vector<std::string>& notes) const;
   static std::optional<std::string> group_of(const Row& row);
-  void connect(const std::vector<std::size_t>& indices,
-               const std::vector<recorder::LoggedInstance>& instances,
-               std::vector<std::string>& notes);
   std::vector<std::set<std::string>> publications_of(const model::Application& application) const;
   recorder::MaxAges max_ages(const std::vector<std::size_t>& indices) const;
-  recorder::RunContext read_context() const;
+  recorder::RunContext read_context(const std::vector<recorder::RealtimeState>& realtime) const;
   // The parts of `write`.
   void end_window(Kept& kept);
-  void finish_whole(std::vector<std::string>& notes);
-  void finish_streamed(std::vector<std::string>& notes);
-  void renumber(std::vector<recorder::LoggedInstance>& instances,
-                const std::vector<std::size_t>& indices) const;
+  recorder::RunResults finish_whole(std::vector<std::string>& notes);
+  recorder::RunResults finish_streamed(std::vector<std::string>& notes);
+  static void renumber(std::vector<recorder::LoggedInstance>& instances,
+                       const std::vector<std::size_t>& indices, std::int64_t since_ns);
   std::vector<bool> going_on(const std::vector<std::size_t>& indices, std::size_t callbacks) const;
   void set_executor(recorder::RunResults& results, const std::vector<std::size_t>& indices) const;
-  void describe(recorder::RunResults& results, const std::vector<std::size_t>& indices) const;
+  std::vector<recorder::RealtimeState> describe(recorder::RunResults& results,
+                                                const std::vector<std::size_t>& indices) const;
 
   // The live part, of the recording's own thread except where it says otherwise.
   void make_stream();   // before the thread begins to count
@@ -188,6 +189,8 @@ class Recording::Impl {
 
   const RecordingOptions options_;
   const std::optional<model::Application> stated_;
+  const std::string sha256_;                                  // of its file, when it was loaded
+  const std::map<model::CallbackPlace, std::size_t> named_;  // its callbacks
   recorder::ResultsDirectory directory_;
 
   std::mutex mutex_;              // guards what follows, up to the inbox

@@ -197,8 +197,7 @@ void Recording::Impl::update(std::span<const recorder::LoggedInstance> instances
     for (std::uint32_t i = 0; i < joined_.size(); ++i) {
       save_engine_values(i);
     }
-    std::vector<std::string> at_the_end;  // the differences may not be the last ones
-    build(frame_.application, indices_, at_the_end);
+    build(frame_.application, indices_);
     set_executor(frame_, indices_);
     frame_.max_ages = stated_ ? recorder::MaxAges() : max_ages(indices_);
     of_node = publications_of(frame_.application);
@@ -214,10 +213,12 @@ void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
       stream_->instances() == written_instances_) {
     return;
   }
+  next_write_ns_ = now_ns + every_ns;
   seen_changes_.reset();  // priorities may have changed
   update({});
   recorder::RunResults results = frame_;
   std::vector<bool> going_on;
+  std::vector<recorder::RealtimeState> realtime;
   {
     Kept kept;
     const std::scoped_lock lock(mutex_);
@@ -225,9 +226,10 @@ void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
       note_active_rows(kept);
     }
     results.threads = results_.threads;
-    describe(results, indices_);
+    realtime = describe(results, indices_);
     going_on = this->going_on(indices_, results.application.callbacks.size());
   }
+  results.context = read_context(realtime);
   results.end = recorder::RunEnd::kRunning;
   results.window.end_ns = horizon_ns;
   stream_->fill(results, going_on, kWritten);
