@@ -87,7 +87,8 @@ std::map<model::CallbackPlace, std::size_t> Recording::Impl::indices_of(
 /// really has. `application` is the stated one, or what an earlier call has made of it; callbacks
 /// that appeared since then are added behind the others. Sets for each number of a callback in the
 /// recording its index in the application, or kLeftOut. Called with the lock held.
-void Recording::Impl::build(model::Application& application, std::vector<std::size_t>& indices) const {
+void Recording::Impl::build(model::Application& application,
+                            std::vector<std::size_t>& indices) const {
   application.executors.clear();
   for (const Joined& each : joined_) {
     application.executors.push_back(each.executor);

@@ -179,6 +179,7 @@ class Recording::Impl {
   void keep(std::span<const recorder::LoggedInstance> instances,
             std::span<const recorder::HostStall> stalls);
   void update(std::span<const recorder::LoggedInstance> instances);
+  std::optional<std::int64_t> ended();
   void write_so_far(std::int64_t horizon_ns);
   std::int64_t write_every_ns() const;
 
@@ -189,7 +190,7 @@ class Recording::Impl {
 
   const RecordingOptions options_;
   const std::optional<model::Application> stated_;
-  const std::string sha256_;                                  // of its file, when it was loaded
+  const std::string sha256_;                                 // of its file, when it was loaded
   const std::map<model::CallbackPlace, std::size_t> named_;  // its callbacks
   recorder::ResultsDirectory directory_;
 
@@ -222,9 +223,10 @@ class Recording::Impl {
   std::optional<std::uint64_t> seen_changes_;
   std::vector<recorder::LoggedInstance> batch_;
   recorder::WholeRecording whole_;  // with numbers of the recording
-  std::exception_ptr failure_;  // after it, nothing is counted and nothing is written
+  std::exception_ptr failure_;      // after it, nothing is counted and nothing is written
   bool said_dropped_ = false;
-  std::size_t uncounted_ = 0;  // instances that are taken from the inbox
+  std::size_t uncounted_ = 0;   // instances that are taken from the inbox
+  std::int64_t passed_ns_ = 0;  // the time of the latest pass
   std::int64_t next_count_ns_ = 0;
   std::int64_t next_write_ns_ = 0;
   std::uint64_t written_instances_ = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -157,11 +158,26 @@ void Recording::Impl::do_due() {
   }
   stream_->add(batch_);
   uncounted_ = 0;
-  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  if (now_ns >= next_count_ns_) {
-    next_count_ns_ = now_ns + kSecond_ns;
-    write_so_far(stream_->advance());
+  // The time of the pass before: if the process was stopped, the log's thread has run since then.
+  const std::int64_t before_ns = std::exchange(passed_ns_, rclrt::realtime::monotonic_now_ns());
+  if (passed_ns_ >= next_count_ns_) {
+    next_count_ns_ = passed_ns_ + kSecond_ns;
+    const std::optional<std::int64_t> ended_ns = ended();
+    const std::int64_t horizon_ns =
+        stream_->advance(std::min(before_ns, ended_ns.value_or(before_ns)));
+    if (!ended_ns || stream_->instances() != written_instances_) {
+      write_so_far(horizon_ns);
+    }
   }
+}
+
+/// Returns when the last spin, or the recording, ended; std::nullopt while a spin is under way.
+std::optional<std::int64_t> Recording::Impl::ended() {
+  const std::scoped_lock lock(mutex_);
+  if (written_) {
+    return results_.window.end_ns;
+  }
+  return spins_ > 0 ? std::nullopt : std::optional(ended_ns_.value_or(results_.window.start_ns));
 }
 
 /// Keeps the instances, with the numbers of the recording, as long as there is room for all.
@@ -209,8 +225,7 @@ void Recording::Impl::update(std::span<const recorder::LoggedInstance> instances
 void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   const std::int64_t every_ns = write_every_ns();
-  if (every_ns == 0 || now_ns < next_write_ns_ || horizon_ns <= frame_.window.start_ns ||
-      stream_->instances() == written_instances_) {
+  if (every_ns == 0 || now_ns < next_write_ns_ || horizon_ns <= frame_.window.start_ns) {
     return;
   }
   next_write_ns_ = now_ns + every_ns;

@@ -11,6 +11,7 @@
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 #include "recorded_robot.hpp"
 
@@ -161,6 +162,30 @@ TEST_F(LongRecording, IsReadableWhileTheRobotRunsAndWithoutAWrite) {
   recording.reset();  // as if the process had ended
   EXPECT_GE(results()["chains"][0]["completed"], completed);
   EXPECT_EQ(results()["ended"], "running");
+}
+
+TEST_F(LongRecording, ARobotThatHangsIsShownAsHanging) {
+  const auto recording = record({.write_every = 50ms});
+  std::atomic<bool> hangs{false};
+  std::atomic<bool> is_over{false};
+  const auto stuck = robot_.lidar->create_wall_timer(100ms, [&] {
+    while (hangs && !is_over) {
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  const Spinning spinning(*executor_);
+  ASSERT_TRUE(eventually([&] { return robot_.braked >= 20; }));
+  hangs = true;
+  // Nothing runs any more, and still there are new results.
+  EXPECT_TRUE(eventually([&] {
+    try {
+      const Json chain = results()["chains"][0];
+      return chain["pending"].get<int>() + chain["dropped"].get<int>() >= 150;
+    } catch (const Json::exception&) {  // there is no file
+      return false;
+    }
+  }));
+  is_over = true;
 }
 
 TEST_F(LongRecording, WithoutMemoryTheRobotGoesOnAndTheEarlierResultsStay) {
