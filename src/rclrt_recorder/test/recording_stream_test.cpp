@@ -40,6 +40,17 @@ RunResults streamed(const RunResults& begin, std::span<const LoggedInstance> ins
   return results;
 }
 
+/// Moves an instance.
+void move_by(LoggedInstance& instance, std::int64_t by_ns) {
+  for (std::int64_t* const each : {&instance.record.release_ns, &instance.record.ready_ns,
+                                   &instance.record.start_ns, &instance.record.end_ns}) {
+    *each += by_ns;
+  }
+  if (instance.published_ns > 0) {
+    instance.published_ns += by_ns;
+  }
+}
+
 model::Timer timer_of(const RunResults& results, std::size_t callback) {
   return std::get<model::Timer>(results.application.callbacks[callback].trigger);
 }
@@ -88,6 +99,43 @@ TEST(RecordingStream, ATimerThatHasStoppedIsNotLateAndOneThatStarvesIs) {
     EXPECT_LE(found.chains[0].pending, 2U);
     EXPECT_EQ(timer_of(found, kLidar).overrun, model::OverrunPolicy::kRebase);
   }
+}
+
+TEST(RecordingStream, ARobotThatHangsIsShownAsHanging) {
+  auto random = repeatable_random(2);
+  RobotSource source(random, true);
+  std::vector<LoggedInstance> instances;
+  for (int i = 0; i < 300; ++i) {
+    source.next(instances);
+  }
+  RunResults frame = frame_of(stated_robot(), 0);
+  RecordingStream stream(frame, 2, false, kSmall);
+  add_in_portions(stream, instances);
+  EXPECT_GT(stream.held().waiting, 0U) << "without the time, the latest second waits";
+  const std::int64_t now_ns = kStart + 10'000 * kMs;  // it has hung for seven seconds
+  RunResults found = frame;
+  found.window.end_ns = stream.advance(now_ns);
+  EXPECT_EQ(found.window.end_ns, now_ns - 1'500 * kMs);
+  EXPECT_EQ(stream.held().waiting, 0U);
+  stream.fill(found, std::vector<bool>(4, true));
+  require_consistent(found);
+  EXPECT_EQ(found.chains[0].completed, 300U);
+  EXPECT_EQ(found.chains[0].released, 850U);
+  EXPECT_EQ(found.chains[1].completed, 600U);
+  EXPECT_EQ(found.streamed->instances, instances.size());
+  // It goes on later as if nothing had been asked.
+  const std::size_t before = instances.size();
+  for (int i = 300; i < 400; ++i) {
+    source.next(instances);
+  }
+  for (std::size_t i = before; i < instances.size(); ++i) {
+    move_by(instances[i], 10'000 * kMs);
+  }
+  add_in_portions(stream, std::span(instances).subspan(before));
+  found = frame;
+  found.window.end_ns = kStart + 14'000 * kMs;
+  stream.finish(found, std::vector<bool>(4, true));
+  EXPECT_EQ(found.chains[0].completed, 400U);
 }
 
 TEST(RecordingStream, ATimerThatStarvesForHoursNeedsNoMoreMemory) {
