@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the tails of a 1 kHz timer, and puts the table into docs/results/executor-latency.md.
 
-    tools/env python3 bench/publish_tails.py            takes 6 minutes
+    tools/env python3 bench/publish_tails.py            takes 5 minutes
     tools/env python3 bench/publish_tails.py --print    writes nothing
 
-Each executor runs the timer for 10 s, one executor after the other, until each has 50 000 samples.
-Beside it the probe of `rclrt run` watches the CPU. The probe is a thread without an executor that
-sleeps for a millisecond at the highest priority, so it is late only if the host or the kernel
-delays it. The kernel tells how long it had the probe wait for the CPU: the rest is the host's.
+Each executor runs the timer for 10 s, one executor after the other, five times: 50 000 releases
+each. A release that an executor left out has no sample. Beside it the probe of `rclrt run` watches
+the CPU. The probe is a thread without an executor that sleeps for a millisecond at the highest
+priority, so it is late only if the host or the kernel delays it. The kernel tells how long it had
+the probe wait for the CPU: the rest is the host's.
 Nothing else may run on the machine.
 """
 

@@ -112,6 +112,10 @@ def build_of(programs: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+def _first_line(build: str) -> str:
+    return json.dumps({"build": build}) + "\n"
+
+
 class Kept:
     """The results of slices so far, in a file with one line for each."""
 
@@ -123,14 +127,14 @@ class Kept:
         if not self._read(build):
             for old in directory.iterdir():
                 old.unlink()
-            self._path.write_text(json.dumps({"build": build}) + "\n", encoding="utf-8")
+            self._path.write_text(_first_line(build), encoding="utf-8")
 
     def _read(self, build: str) -> bool:
         """Reads the file. Returns whether it is of this build."""
         if not self._path.exists():
             return False
         lines = self._path.read_text(encoding="utf-8").splitlines(keepends=True)
-        if not lines or json.loads(lines[0]) != {"build": build}:
+        if not lines or lines[0] != _first_line(build):
             return False
         for line in lines[1:]:
             if line.endswith("\n"):  # the last line may have been cut off
@@ -158,7 +162,8 @@ class Runner:
     def __init__(self, programs: Mapping[str, Path], directory: Path) -> None:
         self._programs = programs
         self._directory = directory
-        self._lock = threading.Lock()
+        # A handler of a signal may interrupt the thread that has the lock.
+        self._lock = threading.RLock()
         self._running: set[int] = set()
         self._stopped = False
 
@@ -185,8 +190,9 @@ class Runner:
                 setpgroup=0,  # Ctrl-C in a terminal reaches this process only
             )  # fmt: skip
             self._running.add(process)
-        _, status, used = os.wait4(process, 0)
-        with self._lock:
+        os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+        with self._lock:  # until here the process keeps its number, so stop() ends no other one
+            _, status, used = os.wait4(process, 0)
             self._running.discard(process)
             if self._stopped:
                 return None
@@ -286,7 +292,7 @@ def main() -> int:
     ]
     if not slices:
         raise SettingsError(f"TESTS={wanted}, expected a filter that matches a test.")
-    kept = Kept(ROOT / "log/soundness", build_of(programs.values()))
+    kept = Kept(ROOT / "log/soundness" / name, build_of(programs.values()))
     passed = run(programs, slices, kept, jobs)
     return 130 if passed is None else 0 if passed else 1
 

@@ -97,13 +97,15 @@ class OfApplication {
     const Effort asked = effort_;
     bool holds = is_proved();
     while (!holds && effort_.steps < Effort{}.steps) {
-      effort_.steps *= kMoreSteps;
+      effort_.steps = std::min(effort_.steps * kMoreSteps, Effort{}.steps);
       holds = is_proved();
     }
     effort_ = holds ? effort_ : asked;  // more steps are of no use
     effort_.steps = std::min(effort_.steps, Effort{}.steps / kMoreSteps) * kMoreSteps;
     trials_.emplace(tried_, executor_, overheads_, effort_);
-    fewer_.emplace(tried_, executor_, overheads_, scaled_by(1, kMoreSteps));
+    // The whole analysis has its steps for all chains and queues together.
+    fewer_.emplace(tried_, executor_, overheads_,
+                   scaled_by(1, std::max(kMoreSteps, std::ssize(stated_.chains) + 1)));
     more_.emplace(tried_, executor_, overheads_, scaled_by(kMoreSteps, 1));
     search_.emplace(holds);
     Sensitivity result;

@@ -76,8 +76,9 @@ TEST(Events, HaveAReactionAfterTheirLongestInterval) {
   EXPECT_EQ(bound.reaction, ms(40 + 3).count());
 }
 
-// A message of the other timer waits for an event for up to the window.
-TEST(Events, InASyncComeWheneverTheWindowLets) {
+// A message of the other timer waits for an event until the timer's next message has arrived, which
+// an event would take in its place.
+TEST(Events, InASyncComeBeforeTheNextMessageOfTheOtherInput) {
   model::Application application = Builder()
                                        .timer("a", 10, 1)
                                        .timer("b", 10, 1)
@@ -90,7 +91,7 @@ TEST(Events, InASyncComeWheneverTheWindowLets) {
   const ChainBound bound = chain_bounds(application).front();
   ASSERT_TRUE(before && bound.bound);
   EXPECT_GT(*bound.bound, *before);
-  EXPECT_EQ(bound.bound, ms(25 + 1 + 1 + 1).count());
+  EXPECT_EQ(bound.bound, ms((10 + 3) + 1 + 1 + 1).count());
   EXPECT_FALSE(bound.reaction) << "a message of a may find no partner";
 }
 

@@ -92,7 +92,7 @@ def test_what_has_passed_does_not_run_again(
 ) -> None:
     assert tool.main() == 0
     runs(tmp_path)
-    kept = tmp_path / "log/soundness/results.jsonl"
+    kept = tmp_path / "log/soundness/some-dev/results.jsonl"
     lines = kept.read_text(encoding="utf-8").splitlines(keepends=True)
     kept.write_text("".join(lines[:-1]) + lines[-1][:20], encoding="utf-8")  # as after a kill
     lost = json.loads(lines[-1])["slice"]
@@ -118,7 +118,7 @@ def test_a_failure_names_its_seeds_and_runs_again(
     monkeypatch.setenv("BROKEN", "700")
     assert tool.main() == 1
     printed = capsys.readouterr().out
-    output = tmp_path / "log/soundness/Even.Holds.501.txt"
+    output = tmp_path / "log/soundness/some-dev/Even.Holds.501.txt"
     assert f"  seeds from 501: see {output}\n" in printed
     assert output.read_text(encoding="utf-8") == "seed 700 is above its bound\n"
     assert printed.splitlines()[-1] == "1 passed, 1 failed"

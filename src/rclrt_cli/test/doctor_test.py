@@ -68,8 +68,8 @@ DYNAMIC = {
         ({preemption.SWITCH: "none (voluntary) full"}, "warning", "voluntary: "),
         # The model that the kernel shows counts more than the one that was stated at boot.
         ({preemption.SWITCH: "(none) full", "proc/cmdline": "preempt=full"}, "warning", "none: "),
-        (DYNAMIC | {"proc/cmdline": "quiet preempt=lazy"}, "ok", "lazy: "),
-        (DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"}, "warning", "none: "),
+        (DYNAMIC | {"proc/cmdline": "quiet preempt=lazy"}, "ok", "lazy by "),
+        (DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"}, "warning", "none by "),
         (DYNAMIC | {"boot/config-6.12.0": "# CONFIG_PREEMPT is not set\n"}, "ok", "not known"),
         # A kernel without the switch ignores the parameter.
         (
@@ -79,7 +79,7 @@ DYNAMIC = {
                 "proc/cmdline": "preempt=full",
             },
             "warning",
-            "voluntary: ",
+            "voluntary by ",
         ),
     ],
 )
@@ -92,6 +92,14 @@ def test_preemption_of_system_calls(
     assert found in finding.found
     in_script = f"echo full > /{preemption.SWITCH}" in fix_script(root, ADA)
     assert in_script == (level == "warning" and preemption.is_switchable(root))
+
+
+def test_a_switch_that_only_root_may_see_stops_nothing(tmp_path: Path) -> None:
+    root = machine(tmp_path, DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"})
+    too_long = "x" * 5000  # its use raises OSError, as that of a file in a closed directory
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preemption, "SWITCH", too_long)
+        assert level_of(preemption.preemption(root)) == "warning"
 
 
 def test_the_packed_configuration_of_a_kernel_names_its_preemption_model(tmp_path: Path) -> None:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import pytest
 from cie_files import CURRENT, converted, problems, settings
 from hypothesis import given
 from hypothesis import strategies as st
 from rclrt_py.robots.kernel_scale import KernelScale
+from rclrt_py.testing.command import Rclrt
 
 
 def test_a_thread_between_two_levels_gets_the_priority_of_the_lower_one() -> None:
@@ -62,6 +65,7 @@ def test_groups_that_nothing_tells_apart_are_not_written_and_not_silent() -> Non
 @given(
     st.lists(
         st.tuples(st.sets(st.sampled_from("wxyz"), min_size=1), st.integers(0, 9)),
+        min_size=1,
         max_size=6,
         unique_by=lambda group: tuple(sorted(group[0])),
     )
@@ -73,7 +77,7 @@ def test_each_group_has_its_priority_or_is_named(groups: list[tuple[set[str], in
         callbacks = "".join(f"@Client(/{each})" for each in sorted(names))
         policy = f"SCHED_FIFO, priority: {priority}" if priority else "SCHED_OTHER, nice: 0"
         lines.append(f"  - {{id: /a{callbacks}, policy: {policy}}}\n")
-    made = converted("callback_groups:" + ("\n" + "".join(lines) if lines else " []\n"))
+    made = converted("callback_groups:\n" + "".join(lines))
     lost = {each.line for each in made.remarks if each.lost}
     entries = [
         (found[1], int(found[2]))
@@ -127,3 +131,47 @@ def test_names_that_the_kernel_cuts_to_one_are_not_silent() -> None:
         "threads:", "- {name: camera_grabber_, policy: other, nice: 1}"
     ]  # fmt: skip
     assert [each.line for each in made.remarks if each.lost] == [3]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "place"),
+    [
+        ("callback_groups:", "callback_group:", "5:1"),
+        ("non_ros_threads:", "non_ros_thread:", "20:1"),
+        ("affinity: [1, 0]", "affinty: [1, 0]", "13:5"),
+        ("affinity: [1]", "affinitys: [1]", "24:5"),
+    ],
+)
+def test_a_key_with_a_typing_error_is_a_mistake(
+    rclrt: Rclrt, tmp_path: Path, right: str, wrong: str, place: str
+) -> None:
+    file, out = tmp_path / "cie.yaml", tmp_path / "robot.yaml"
+    file.write_text(CURRENT.replace(right, wrong, 1))
+    answer = rclrt("robot", "import", file, "-o", out)
+    assert answer.code == 2
+    stated, meant = (each.partition(":")[0] for each in (wrong, right))
+    assert f"{file}:{place}: '{stated}' is no key of " in answer.err
+    assert f"; did you mean '{meant}'?" in answer.err
+    assert not out.exists()
+
+
+def test_an_unknown_key_is_not_carried_over(rclrt: Rclrt, tmp_path: Path) -> None:
+    """It may be of a newer version, so the rest is converted."""
+    file, out = tmp_path / "cie.yaml", tmp_path / "robot.yaml"
+    file.write_text(CURRENT + "    colour: red\nversion: 7\n")
+    answer = rclrt("robot", "import", file, "-o", out)
+    assert answer.code == 1
+    end = CURRENT.count("\n")
+    said = "not carried over: '{}' is no key of {}; its value has no effect"
+    assert f"{file}:{end + 1}:5: {said.format('colour', 'an entry')}" in answer.err
+    assert f"{file}:{end + 2}:1: {said.format('version', 'this format')}" in answer.err
+    assert "settings not carried over: 2" in answer.out
+    assert f"#   line {end + 2}: 'version' is no key" in out.read_text()
+
+
+@pytest.mark.parametrize("text", ["callback_groups:\nnon_ros_threads:\n", "callback_groups: []\n"])
+def test_a_file_without_an_entry_is_refused(text: str) -> None:
+    assert problems(text) == [
+        "cie.yaml:1:1: the file has no entry, so there is nothing to convert; expected an entry in "
+        "callback_groups or non_ros_threads"
+    ]

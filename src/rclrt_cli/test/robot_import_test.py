@@ -136,7 +136,7 @@ def test_no_character_of_the_file_ends_a_comment(breaker: str) -> None:
         f'hardware_info: {{"a": "x{breaker}write_priorities: /evil"}}\n'.replace(
             breaker, f"\\u{ord(breaker):04x}"
         )
-        + "callback_groups: []\n"
+        + one_group("id: /a", "policy: SCHED_OTHER", "nice: 0")
     )
     assert breaker not in made.text
     assert "write_priorities" not in " ".join(settings(made.text))
@@ -236,7 +236,7 @@ def test_what_is_ignored_is_named() -> None:
         + "version: 7\n"
     )
     assert [(each.line, each.column, each.lost) for each in made.remarks] == [
-        (5, 5, False), (6, 5, False), (7, 1, False)
+        (5, 5, False), (6, 5, True), (7, 1, True)
     ]  # fmt: skip
     assert "nice has no meaning with SCHED_FIFO" in made.remarks[0].text
 

@@ -138,6 +138,16 @@ def test_a_broken_line_is_named(tmp_path: Path, chains: Path, text: str, said: s
     assert said in done.stderr
 
 
+def test_the_files_that_are_read_are_not_replaced(tmp_path: Path, chains: Path) -> None:
+    log = log_of(tmp_path, "{executor: 0, chain: 0, start: 0, duration: 10}")
+    for file in (log, chains):
+        before = file.read_text()
+        done = postprocess(log, "--chains", chains, "-o", file)
+        assert done.returncode == 2
+        assert f"-o {file}: would replace {file}, which this command reads" in done.stderr
+        assert file.read_text() == before
+
+
 def test_other_results_are_refused(tmp_path: Path, chains: Path) -> None:
     (tmp_path / "results.json").write_text('{"chains": []}')
     done = postprocess(tmp_path, "--chains", chains)

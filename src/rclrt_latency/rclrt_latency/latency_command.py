@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     for option in ("plot", "json"):
         if getattr(arguments, option):
-            check_file(f"--{option}", getattr(arguments, option))
+            check_file(f"--{option}", getattr(arguments, option), [arguments.trace])
     if arguments.trace is not None:
         return _show_trace(arguments)
     if arguments.track is not None or arguments.slice is not None:

@@ -110,6 +110,17 @@ def test_a_histogram_log_that_is_no_file_is_refused_and_stays_what_it_is(
     assert list(tmp_path.iterdir()) == [fifo]
 
 
+@pytest.mark.parametrize("option", ["--plot", "--json"])
+def test_the_trace_that_is_shown_is_not_replaced(
+    latency: Called, tmp_path: Path, capfd: pytest.CaptureFixture[str], option: str
+) -> None:
+    trace = tmp_path / "run.pftrace"
+    trace.write_bytes(b"kept")
+    assert latency(trace, option, trace) == 2
+    assert f"{option} {trace}: would replace {trace}, which" in capfd.readouterr().err
+    assert trace.read_bytes() == b"kept"
+
+
 def test_the_command_writes_table_picture_and_figures(
     installed: Path, latency: Called, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

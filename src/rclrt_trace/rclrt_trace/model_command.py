@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    check_file("-o", arguments.output)
+    check_file("-o", arguments.output, [*arguments.sources, *arguments.clock])
     text = _model(arguments)
     write_atomically(arguments.output, text)
     stated = re.search(r"^# .*rclrt analyze FILE (--executor wait_set:threads=\d+)$", text, re.M)

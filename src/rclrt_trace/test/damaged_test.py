@@ -131,3 +131,15 @@ def test_a_directory_of_others_gets_no_results(traced: Traced, tmp_path: Path) -
     assert done.returncode == 2
     assert f"--out {tmp_path}: " in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_file_of_the_trace_is_not_replaced(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    trace.mkdir()
+    (trace / "metadata").write_text("kept")
+    for file, place in ((trace / "metadata", f"a file of {trace}"), (tmp_path / "clock", "")):
+        file.write_text("kept")
+        done = rclrt("model", trace, "--clock", tmp_path / "clock", "-o", file)
+        assert done.returncode == 2
+        assert f"-o {file}: would replace {place or file}, which" in done.stderr
+        assert file.read_text() == "kept"

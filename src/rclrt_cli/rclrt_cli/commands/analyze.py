@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sensitivity",
         action="store_true",
         help="show how far each execution time and each period can change alone before a"
-        " deadline is no longer proved",
+        " deadline is no longer proved or conditional",
     )
     parser.add_argument(
         "--advise",
@@ -117,7 +117,8 @@ def run(arguments: argparse.Namespace) -> int:
                 )
         return _batch(arguments.batch)
     if arguments.counter_example is not None:
-        check_output("--counter-example", arguments.counter_example)
+        inputs = [arguments.file, arguments.priorities, arguments.overheads]
+        check_output("--counter-example", arguments.counter_example, inputs)
     text = read_input(arguments.file)
     answer = _of_tasks if tasks.is_task_set(text) else _of_application
     result, lines, examples = answer(arguments, text)

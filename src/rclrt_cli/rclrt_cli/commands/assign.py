@@ -137,7 +137,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput(f"-o and --robot: both write to {arguments.out}; name two files")
     for option, path in (("-o", arguments.out), ("--robot", arguments.robot)):
         if path is not None and path != STANDARD_OUTPUT:
-            check_file(option, path)
+            inputs = [arguments.file, arguments.priorities, arguments.overheads]
+            check_file(option, path, inputs)
     if arguments.json and arguments.out == STANDARD_OUTPUT:
         raise BadInput(
             "-o - and --json: both write to the standard output; leave out one of the two"

@@ -133,7 +133,7 @@ def _run_links(arguments: argparse.Namespace) -> int:
     """Measures the links to other hosts, one after the other."""
     peers: list[Agent] = arguments.peer
     _check_link(arguments)
-    outputs = _outputs(arguments.output, peers)
+    outputs = _outputs(arguments.output, peers, arguments.token_file)
     for peer in peers:
         check_peer(peer)
     token = check_agents(peers, arguments.token_file, "--peer", "rclrt calibrate")
@@ -158,23 +158,29 @@ def _run_links(arguments: argparse.Namespace) -> int:
                     name="link" if len(peers) == 1 else f"link_{peer.host}",
                 )
                 if not calibration.measure():
-                    print("rclrt: stopped before the end; nothing was written", file=sys.stderr)
+                    print(
+                        f"rclrt: stopped before the end of the link to {peer.host}; nothing of it "
+                        "was written",
+                        file=sys.stderr,
+                    )
                     return stop.exit_code
                 documents.append(calibration.to_json())
                 for line in link.measured_lines(documents[-1]):
                     print(line)
+                if outputs:
+                    output = outputs[len(documents) - 1]
+                    write_atomically(output, json.dumps(documents[-1], indent=1) + "\n")
         finally:
             for line in link.entry_lines(documents):
                 print(line)
-    for output, document in zip(outputs, documents, strict=False):
-        write_atomically(output, json.dumps(document, indent=1) + "\n")
-        print(f"\n{output}")
+            for output in outputs[: len(documents)]:
+                print(f"\n{output}")
     return EXIT_OK if all(each["link"] for each in documents) else EXIT_NO
 
 
-def _outputs(stated: Path | None, peers: Sequence[Agent]) -> list[Path]:
+def _outputs(stated: Path | None, peers: Sequence[Agent], token: Path | None) -> list[Path]:
     """Returns the file of each link. Empty: none is to be written. Throws BadInput if one cannot be
-    written."""
+    written, or is the file of the token."""
     if stated is None:
         return []
     outputs = [stated]
@@ -182,7 +188,7 @@ def _outputs(stated: Path | None, peers: Sequence[Agent]) -> list[Path]:
         check_file("-o", stated)  # it may be a directory
         outputs = [stated.with_name(f"{stated.stem}_{peer.host}{stated.suffix}") for peer in peers]
     for output in outputs:
-        check_file("-o", output)
+        check_file("-o", output, [token])
     return outputs
 
 

@@ -13,7 +13,7 @@ from rclrt_py.errors import BadInput
 from rclrt_py.executors import ALL, COMPARED, EXECUTORS, OPTIONS_HELP, kind_of, parse_executors
 from rclrt_py.options import bounds as bounds_options
 from rclrt_py.options import run as run_options
-from rclrt_py.options.run import measurement_of
+from rclrt_py.options.run import input_files, measurement_of
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.report.writing import finish_comparison
 from rclrt_py.runs.application import on_several_cpus
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     with StopSignals() as stop:
         measurement = measurement_of(arguments, plan.executors, stop, progress)
         measurement.check_chain(arguments.fail_on_miss)
-        with claimed(arguments.out, plan) as directory:
+        with claimed(arguments.out, plan, input_files(arguments)) as directory:
             measurement.write_application(directory)
             failure = measure_rounds(measurement, plan, directory)
             if not has_rounds(directory):

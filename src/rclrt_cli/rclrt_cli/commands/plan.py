@@ -237,8 +237,11 @@ def files_to_write(arguments: argparse.Namespace) -> list[Output]:
             option = "--out" if what == "app" else f"--{what}-out"
             if is_bundled(path) or (arguments.app is None and is_example(path)):
                 raise BadInput(f"{option} {path}: is a bundled example; name another file")
-            if path != arguments.app:
-                check_file(option, path)
+            inputs = [arguments.overheads, arguments.results]
+            if what != "app":  # the page changes APP, and may write it
+                inputs.append(arguments.app)
+            if path != arguments.app or what != "app":
+                check_file(option, path, inputs)
     if named["app"] is None and arguments.app is not None and not is_bundled(arguments.app):
         named["app"] = arguments.app
     outputs = [Output(what, path) for what, path in named.items() if path is not None]

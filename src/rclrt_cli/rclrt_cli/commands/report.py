@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     if len(directories) > 1 and arguments.output is None:
         raise BadInput("report: several directories have no common place for the page; add -o FILE")
     if arguments.output is not None:
-        check_file("-o", arguments.output)
+        inputs = [*directories, arguments.application, arguments.overheads]
+        check_file("-o", arguments.output, inputs)
     with ExitStack() as stack:
         places = [stack.enter_context(settled(each)) for each in directories]
         directory, output = places[0], arguments.output

@@ -12,7 +12,7 @@ from rclrt_py.errors import RunFailed
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, check_executor
 from rclrt_py.options import bounds as bounds_options
 from rclrt_py.options import run as run_options
-from rclrt_py.options.run import measurement_of
+from rclrt_py.options.run import input_files, measurement_of
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.report.writing import finish_run
 from rclrt_py.runs.output_directory import REPORT, Plan, claimed
@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     with StopSignals() as stop:
         measurement = measurement_of(arguments, (executor,), stop, progress)
         measurement.check_chain(arguments.fail_on_miss)
-        with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
+        run_plan = Plan("run", (executor,), 1, seconds)
+        with claimed(arguments.out, run_plan, input_files(arguments)) as directory:
             measurement.write_application(directory)
             progress.step(executor, seconds)
             made, complete = measurement.run(executor, seconds, directory)

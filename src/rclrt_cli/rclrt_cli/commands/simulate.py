@@ -127,7 +127,8 @@ def run(arguments: argparse.Namespace) -> int:
         simulation.check_simulation(executor, seconds)
         if arguments.out is None:
             raise BadInput("simulate: no --out; expected a directory for the results")
-        with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
+        inputs = [arguments.app, arguments.priorities, arguments.replay]
+        with claimed(arguments.out, Plan("run", (executor,), 1, seconds), inputs) as directory:
             simulation.write_application(directory)
             made, _ = simulation.run(executor, seconds, directory)
             if made is None:

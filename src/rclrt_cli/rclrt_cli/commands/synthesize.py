@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             "-o - and --json: both write to the standard output; leave out one of the two"
         )
     if arguments.out is not None:
-        check_output("-o", arguments.out)
+        check_output("-o", arguments.out, [arguments.app, arguments.overheads])
     application = load_application(arguments.app)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     synthesis = synthesize(

@@ -79,7 +79,7 @@ def _list(program: Path) -> int:
 
 def _calibrate(program: Path, arguments: argparse.Namespace) -> int:
     if arguments.output:
-        check_file("-o", arguments.output)
+        check_file("-o", arguments.output, [arguments.path])
     environment = dict(os.environ)
     names: list[str] = arguments.names
     if arguments.path is not None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from rclrt_py.errors import EXIT_OK, BadInput
-from rclrt_py.files.atomic import write_output
+from rclrt_py.files.atomic import check_output, write_output
 from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_experiments.generator.chain_rows import COLUMNS, row_of, times_of
@@ -46,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.out is not None:
+        check_output("-o", arguments.out, [arguments.source, arguments.chains])
     rows = list(JsonValue.load(arguments.chains).items())
     if not rows:
         raise BadInput(f"{arguments.chains}: has no chain")

@@ -70,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         type=count_argument,
         default=1,
-        help="draw executors on two to M CPUs, of which each has some; at most "
-        f"{MOST_CPUS}; default: one CPU for each executor",
+        help="draw executors on two to M CPUs, of which each has some (one in five applications "
+        f"states no CPUs); at most {MOST_CPUS}; default: one CPU for each executor",
     )
     parser.add_argument(
         "--hosts",

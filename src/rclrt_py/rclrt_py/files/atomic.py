@@ -16,11 +16,12 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from rclrt_py.errors import BadInput
+from rclrt_py.files.inputs import check_no_input
 from rclrt_py.files.place import resolve_place
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -29,8 +30,10 @@ MAX_NAME_BYTES = 200
 """Number of bytes of a name that its temporary name repeats. Linux allows 255 bytes."""
 
 
-def check_file(option: str, path: Path) -> None:
-    """Rejects a path that cannot be written before a command spends minutes on its content."""
+def check_file(option: str, path: Path, inputs: Iterable[Path | None] = ()) -> None:
+    """Rejects a path that cannot be written, or that is one of the command's inputs, before the
+    command spends minutes on its content. A file of an input directory is an input, too. None: an
+    option that was not given."""
     label = f"{option} {path}"
     try:
         if path.is_dir():
@@ -40,6 +43,7 @@ def check_file(option: str, path: Path) -> None:
                 f"{label}: is a device or a pipe, which a file would replace; expected the "
                 "name of a regular file"
             )
+        check_no_input(label, path, inputs)
         place = resolve_place(path, label)
         if not place.parent.is_dir():
             parent = place.parent if path.is_symlink() else path.parent
@@ -87,10 +91,11 @@ def write_new(path: Path, content: str) -> None:
 STANDARD_OUTPUT = Path("-")
 
 
-def check_output(option: str, path: Path) -> None:
-    """Rejects what write_output() cannot write, before a command spends minutes on the content."""
+def check_output(option: str, path: Path, inputs: Iterable[Path | None] = ()) -> None:
+    """Rejects what write_output() cannot write, and a file that check_file() rejects, before a
+    command spends minutes on the content."""
     if path != STANDARD_OUTPUT and (path.is_file() or path.is_dir() or not path.exists()):
-        check_file(option, path)
+        check_file(option, path, inputs)
 
 
 def write_output(path: Path, content: str) -> None:

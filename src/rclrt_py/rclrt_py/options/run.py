@@ -82,6 +82,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def input_files(arguments: argparse.Namespace) -> list[Path | None]:
+    """Returns the files that `run` and `compare` read."""
+    return [
+        arguments.app,
+        arguments.priorities,
+        arguments.overheads,
+        arguments.token_file,
+    ]
+
+
 def measurement_of(
     arguments: argparse.Namespace,
     executors: Sequence[str],

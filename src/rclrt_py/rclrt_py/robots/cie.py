@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rclrt_py.errors import BadInput
+from rclrt_py.errors import BadInput, did_you_mean
 from rclrt_py.native import LARGEST, model
 from rclrt_py.plan.yaml_text import Span, YamlText
 from rclrt_py.robots.remarks import Remarks
@@ -125,7 +125,7 @@ def _read_sections(file: CieFile, root: Span) -> None:
         )
     for key, value in root.pairs:
         if key.text not in SECTIONS:
-            remarks.note(key, f"'{_clean(key)}' is no key of this format, and is ignored")
+            _unknown_key(remarks, key, "this format", SECTIONS)
         elif key.text == "hardware_info":
             _read_hardware(file, key, value)
         elif key.text == "rt_throttling":
@@ -142,6 +142,22 @@ def _read_sections(file: CieFile, root: Span) -> None:
         thread = _read_thread(remarks, item, ("id", "name"))
         if thread is not None and _read_name(remarks, item, thread):
             file.threads.append(thread)
+    if not (file.groups or file.threads or remarks.has_problems):
+        remarks.problem(
+            root,
+            "the file has no entry, so there is nothing to convert",
+            "an entry in callback_groups or non_ros_threads",
+        )
+
+
+def _unknown_key(remarks: Remarks, key: Span, place: str, known: tuple[str, ...]) -> None:
+    """A key that is like a known one is a mistake. Any other one may be of a newer version."""
+    found = f"'{_clean(key)}' is no key of {place}"
+    hint = did_you_mean(key.text, known)
+    if hint:
+        remarks.problem(key, found, f"one of {', '.join(known)}{hint}")
+    else:
+        remarks.lost(key, f"{found}; its value has no effect")
 
 
 def _read_hardware(file: CieFile, key: Span, value: Span) -> None:
@@ -166,7 +182,7 @@ def _read_thread(remarks: Remarks, item: Span, names: tuple[str, ...]) -> CieThr
         return None
     for key, _ in item.pairs:
         if key.text not in KEYS and key.text not in names:
-            remarks.note(key, f"'{_clean(key)}' is no key of an entry, and is ignored")
+            _unknown_key(remarks, key, "an entry", (*KEYS, *names))
     thread = CieThread(item)
     thread.affinity = _read_affinity(remarks, item)
     policy = item.find("policy")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -50,11 +50,13 @@ class Plan:
 
 
 @contextlib.contextmanager
-def claimed(path: Path, plan: Plan) -> Iterator[Path]:
+def claimed(path: Path, plan: Plan, inputs: Iterable[Path | None] = ()) -> Iterator[Path]:
     """Prepares the output directory `path` of a command: removes earlier results of rclrt, and
-    locks it against other rclrt commands while the block runs. If the block wrote no results,
+    locks it against other rclrt commands while the block runs. Throws BadInput if one of `inputs`
+    is among these results (None: an option that was not given). If the block wrote no results,
     everything that was made here is removed again. A run that could not be moved to its place,
     because the disk is full, stays where it was made: `rclrt report` reads it there."""
+    _check_inputs_stay(path, inputs)
     made = _make(path)
     try:
         with _locked_marker(path) as marker:
@@ -89,6 +91,21 @@ def move_up(made: Path, directory: Path) -> None:
     for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
         if (made / name).is_file():
             move_into_place(made / name, directory / name)
+
+
+def _check_inputs_stay(path: Path, inputs: Iterable[Path | None]) -> None:
+    """Throws BadInput if an input is one of the files that _remove_earlier() removes."""
+    place = path.resolve()
+    for each in inputs:
+        if each is None or not each.resolve().is_relative_to(place):
+            continue
+        first, *below = each.resolve().relative_to(place).parts or ("",)
+        is_executors = bool(below) and kind_name(executor_of(first)) in EXECUTORS
+        if is_executors or first in (*RUN_FILES, REPORT, APPLICATION, BOUNDS, STAGING):
+            raise BadInput(
+                f"--out {path}: would replace {each}, which this command reads; name another "
+                "directory"
+            )
 
 
 def _make(path: Path) -> list[Path]:
