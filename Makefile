@@ -72,9 +72,14 @@ soak:
 	@tools/soak $(SOAK_SECONDS)
 
 soundness: export PACKAGES := rclrt_analysis
+soundness: export TRIALS := $(TRIALS)
+soundness: export FIRST := $(FIRST)
+soundness: export TESTS := $(TESTS)
+soundness: export JOBS := $(JOBS)
 soundness:
+	@python3 tools/soundness.py --check
 	@$(MAKE) build
-	@TRIALS='$(TRIALS)' FIRST='$(FIRST)' TESTS='$(TESTS)' JOBS='$(JOBS)' tools/soundness
+	@tools/soundness
 
 safety: setup
 	@tools/safety

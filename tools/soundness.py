@@ -6,7 +6,8 @@ are kept in log/soundness. After an interruption, the same command goes on from 
 programs have been built anew meanwhile.
 
 Settings: TRIALS=N (10000) of each test, FIRST=N (1), the seed of the first trial, TESTS=FILTER, as
-GoogleTest's --gtest_filter, JOBS=N (one for each CPU), and those of tools/env.
+GoogleTest's --gtest_filter, JOBS=N (one for each CPU), and those of tools/env. With --check, it
+only checks TRIALS, FIRST and JOBS, as before a build.
 """
 
 from __future__ import annotations
@@ -116,8 +117,25 @@ def _first_line(build: str) -> str:
     return json.dumps({"build": build}) + "\n"
 
 
+def _result_of(line: str) -> tuple[Slice, Result]:
+    """Returns the slice and the result of a line. Throws ValueError if the line has none."""
+    document = json.loads(line)
+    try:
+        stated, found = document["slice"], document["result"]
+        one = Slice(stated["program"], stated["test"], stated["first"], stated["trials"])
+        result = Result(found["passed"], found["cpu_s"])
+    except (KeyError, TypeError) as error:
+        raise ValueError("a value is missing") from error
+    kinds = [(one.program, str), (one.test, str), (one.first, int), (one.trials, int)]
+    kinds += [(result.passed, bool), (result.cpu_s, float)]
+    if not all(isinstance(value, kind) for value, kind in kinds):
+        raise ValueError("a value has the wrong type")
+    return one, result
+
+
 class Kept:
-    """The results of slices so far, in a file with one line for each."""
+    """The results of slices so far, in a file with one line for each. Lines that cannot be read
+    are removed, and their slices run again. Files that are not of this program stay."""
 
     def __init__(self, directory: Path, build: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -125,22 +143,31 @@ class Kept:
         self._path = directory / "results.jsonl"
         self._results: dict[Slice, Result] = {}
         if not self._read(build):
-            for old in directory.iterdir():
-                old.unlink()
+            for old in directory.glob("*.txt"):
+                if old.is_file():
+                    old.unlink()
             self._path.write_text(_first_line(build), encoding="utf-8")
 
     def _read(self, build: str) -> bool:
         """Reads the file. Returns whether it is of this build."""
         if not self._path.exists():
             return False
-        lines = self._path.read_text(encoding="utf-8").splitlines(keepends=True)
-        if not lines or lines[0] != _first_line(build):
+        text = self._path.read_text(encoding="utf-8", errors="replace")
+        first, *lines = text.split("\n")
+        if first + "\n" != _first_line(build):
             return False
-        for line in lines[1:]:
-            if line.endswith("\n"):  # the last line may have been cut off
-                fields = json.loads(line)
-                self._results[Slice(**fields["slice"])] = Result(**fields["result"])
-        self._path.write_text("".join(x for x in lines if x.endswith("\n")), encoding="utf-8")
+        usable = [first]
+        for line in lines[:-1]:  # the last line is empty, or was cut off
+            try:
+                one, result = _result_of(line)
+            except ValueError:
+                continue
+            self._results[one] = result
+            usable.append(line)
+        damaged = len(lines) - len(usable)
+        if damaged:
+            print(f"{self._path}: damaged lines removed: {damaged}; their slices run again")
+        self._path.write_text("\n".join(usable) + "\n", encoding="utf-8")
         return True
 
     def __getitem__(self, one: Slice) -> Result:
@@ -259,11 +286,15 @@ def run(
     old = [signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)]
     with ThreadPoolExecutor(jobs) as pool:
         waiting = {pool.submit(runner.run, one): one for one in rest}
-        for future in as_completed(waiting):
-            result = future.result()
-            if result is not None:
-                kept.add(waiting[future], result)
-                report.ended(waiting[future])
+        try:
+            for future in as_completed(waiting):
+                result = future.result()
+                if result is not None:
+                    kept.add(waiting[future], result)
+                    report.ended(waiting[future])
+        except OSError:  # a file cannot be written
+            runner.stop()
+            raise
     for number, handler in zip((signal.SIGINT, signal.SIGTERM), old, strict=True):
         signal.signal(number, handler)
     if stopped:
@@ -276,10 +307,19 @@ def run(
     return report.counts[False] == 0
 
 
-def main() -> int:
-    trials = whole_number("TRIALS", 10_000)
-    first = whole_number("FIRST", 1)
-    jobs = whole_number("JOBS", len(os.sched_getaffinity(0)))
+def numbers() -> tuple[int, int, int]:
+    """Returns TRIALS, FIRST and JOBS. Throws SettingsError if one is no number from 1."""
+    return (
+        whole_number("TRIALS", 10_000),
+        whole_number("FIRST", 1),
+        whole_number("JOBS", len(os.sched_getaffinity(0))),
+    )
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    trials, first, jobs = numbers()
+    if "--check" in arguments:  # before a build
+        return 0
     wanted = os.environ.get("TESTS", "")
     name = f"{os.environ['RCLRT_DISTRO']}-{os.environ['RCLRT_PRESET']}"
     build = ROOT / "build" / name / "rclrt_analysis/test"
@@ -299,7 +339,10 @@ def main() -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        sys.exit(main(sys.argv[1:]))
     except SettingsError as problem:
         print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as problem:
+        print(f"error: {problem.filename}: {problem.strerror}", file=sys.stderr)
         sys.exit(2)

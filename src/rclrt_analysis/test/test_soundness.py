@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,82 @@ def test_wrong_settings_name_what_is_expected(tool: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(tool, "PROGRAMS", {"no_tests": "*"})
     with pytest.raises(tool.SettingsError, match=r"no_tests is not built.\nfix: make build"):
         tool.main()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "garbage",
+        "null",
+        "[]",
+        "\0\x80",
+        '{"slice": null, "result": null}',
+        '{"slice": {"program": "fake_tests"}, "result": {"passed": true, "cpu_s": 1.0}}',
+        '{"slice": {"program": 1, "test": 2, "first": 3, "trials": 4},'
+        ' "result": {"passed": 1, "cpu_s": 1}}',
+    ],
+)
+def test_a_damaged_line_is_removed_and_its_slice_runs_again(
+    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    assert tool.main() == 0
+    runs(tmp_path)
+    kept = tmp_path / "log/soundness/some-dev/results.jsonl"
+    lines = kept.read_text(encoding="utf-8").splitlines()
+    lost = json.loads(lines[2])["slice"]
+    lines[2] = damage
+    kept.write_bytes("".join(f"{line}\n" for line in lines).encode("latin-1"))
+    capsys.readouterr()
+    assert tool.main() == 0
+    assert runs(tmp_path) == [f"{lost['test']} {lost['first']} {lost['trials']}"]
+    said = f"{kept}: damaged lines removed: 1; their slices run again\n"
+    assert capsys.readouterr().out.startswith(said)
+    assert tool.main() == 0
+    assert runs(tmp_path) == []
+    assert "damaged" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("first", [b"", b"garbage\n", b"\xfe\xff\0", b'{"build": null}\n'])
+def test_results_without_the_build_start_anew(tool: Any, tmp_path: Path, first: bytes) -> None:
+    """Folders and files of others stay."""
+    directory = tmp_path / "log/soundness/some-dev"
+    (directory / "folder.txt").mkdir(parents=True)
+    (directory / "notes.md").write_text("mine")
+    (directory / "Old.Test.1.txt").write_text("of an earlier build")
+    (directory / "results.jsonl").write_bytes(first)
+    assert tool.main() == 0
+    assert len(runs(tmp_path)) == 6
+    names = sorted(path.name for path in directory.iterdir())
+    assert names == ["folder.txt", "notes.md", "results.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "Even.Holds.1.txt"])
+def test_a_folder_in_the_place_of_a_file_is_named(tool: Any, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "log/soundness/some-dev" / name
+    folder.mkdir(parents=True)
+    with pytest.raises(IsADirectoryError) as error:
+        tool.main()
+    assert str(error.value.filename) == str(folder)
+
+
+def test_settings_are_checked_before_the_build(tmp_path: Path) -> None:
+    """The script needs nothing of a build for this, and make checks first."""
+    for settings, code, said in (
+        ({"TRIALS": "x"}, 2, "error: TRIALS=x, expected a number from 1.\n"),
+        ({"FIRST": "0"}, 2, "error: FIRST=0, expected a number from 1.\n"),
+        ({"TRIALS": "", "FIRST": "", "JOBS": ""}, 0, ""),
+    ):
+        done = subprocess.run(
+            [sys.executable, ROOT / "tools/soundness.py", "--check"],
+            env=settings, cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+    planned = subprocess.run(
+        ["make", "-n", "-C", ROOT, "soundness", "MAKE=true"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    lines = [line for line in planned.splitlines() if "soundness" in line or "true build" in line]
+    assert lines == ["python3 tools/soundness.py --check", "true build", "tools/soundness"]
 
 
 def test_every_program_of_random_trials_is_listed(tool: Any) -> None:

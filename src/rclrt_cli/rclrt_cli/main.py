@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, BadInput, RclrtError, did_you_mean
+from rclrt_py.files.atomic import NO_ROOM
 from rclrt_py.processes.installation import not_built
 
 from rclrt_cli.commands import (
@@ -61,13 +62,14 @@ def main(arguments: Sequence[str]) -> int:
     """Runs the verb that `arguments` name, in this process. Returns the exit code."""
     try:
         verbs = VERBS | _verbs_of_others(arguments)
-    except RclrtError as error:
+        parser = argparse.ArgumentParser(prog="rclrt")
+        fill_parser(parser, verbs)
+        complete(parser)
+        parsed = parser.parse_args(arguments)
+    except RclrtError as error:  # also of a value that needs a package which is not built
         print(f"rclrt: {error}", file=sys.stderr)
         return error.exit_code
-    parser = argparse.ArgumentParser(prog="rclrt")
-    fill_parser(parser, verbs)
-    complete(parser)
-    return run_verb(parser, parser.parse_args(arguments))
+    return run_verb(parser, parsed)
 
 
 def command() -> int:
@@ -114,15 +116,37 @@ def run_verb(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> int
         print("rclrt: stopped", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # The program that reads our output has ended (as in `rclrt report DIR | head`). Python
-        # would print an error when it flushes standard output at exit, so standard output is
-        # replaced by /dev/null.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The program that reads our output has ended (as in `rclrt report DIR | head`).
+        _discard_standard_output()
         return 128 + signal.SIGPIPE
     except OSError as error:
+        if error.errno in NO_ROOM and error.filename is None and _standard_output_is_full():
+            print(
+                f"rclrt: standard output: cannot be written: {error.strerror}; let it go to a "
+                "place with room",
+                file=sys.stderr,
+            )
+            return EXIT_BAD_INPUT
         name = f"{error.filename}: " if error.filename else ""
         print(f"rclrt: {name}{error.strerror or error}", file=sys.stderr)
         return EXIT_NO
+
+
+def _standard_output_is_full() -> bool:
+    """Returns whether an empty line cannot be written, and then discards standard output. (An error
+    of print() does not name the file, and without a buffer no text is left to write again.)"""
+    try:
+        print(flush=True)
+    except OSError:
+        _discard_standard_output()
+        return True
+    return False
+
+
+def _discard_standard_output() -> None:
+    """Replaces standard output by /dev/null: at exit, Python would print an error for text that
+    cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _never_fail_to_print() -> None:

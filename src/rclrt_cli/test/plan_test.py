@@ -203,14 +203,15 @@ def test_without_a_file_and_without_examples_it_asks_for_a_file(
 def test_what_cannot_be_used_is_named_before_a_page_is_served(
     rclrt: Rclrt, app: Path, tmp_path: Path
 ) -> None:
-    broken = tmp_path / "broken.yaml"
+    broken, new = tmp_path / "broken.yaml", tmp_path / "new.yaml"
     broken.write_text(app.read_text().replace("wcet_ms: 16", "wcet_ms: long"))
     for arguments, said in (
         ([broken], "broken.yaml:50:"),
         ([tmp_path / "none.yaml"], "No such file"),
         ([tmp_path], f"is a directory; expected an app.yaml\n  fix: rclrt model {tmp_path} -o"),
         ([app, "--out", tmp_path], "--out"),
-        ([app, "--robot-out", app], "two options name the same file"),
+        ([app, "--robot-out", app], f"--robot-out {app}: would replace {app}, which this command"),
+        ([app, "--out", new, "--robot-out", new], "two options name the same file"),
         ([app, "--results", tmp_path / "none"], "no such directory"),
         (["--results", tmp_path], "name this application as APP"),
         ([app, "--port", "x"], "is no port"),

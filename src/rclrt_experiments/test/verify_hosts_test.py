@@ -75,7 +75,7 @@ def test_links_do_not_change_an_application_on_one_host() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--hosts", "5"], "--hosts 5: expected at most 4"),
+        (["--hosts", "5"], "--hosts: '5' is no number of several hosts; expected 2 to 4"),
         (["--hosts", "2", "--run", "1"], "--hosts: expected no rules (host_count) and no --run"),
     ],
 )

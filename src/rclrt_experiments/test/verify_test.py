@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import signal
 import subprocess
@@ -31,8 +30,6 @@ from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis, load_application
 from rclrt_py.testing.command import command
 from rclrt_py.testing.waiting import GENEROUS_S, wait_for
-
-EXAMPLE = Path(__file__).parents[3] / "examples/fig_5_4/app.yaml"
 
 if TYPE_CHECKING:
     from rclrt_analysis import Machine
@@ -366,32 +363,3 @@ def test_ctrl_c_ends_the_search_and_keeps_what_was_found() -> None:
     assert stopped is not None
     assert counted is not None
     assert int(stopped[1]) == int(counted[1]) + int(counted[2])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--jobs", "2", "--scheduler", "tcp://x"), "--scheduler and --jobs: both state where"),
-        (("--executors", "fifo"), "unknown executor 'fifo'"),
-        (("--executors", "static_order:trigger=all"), "no bounds are offered for a trigger"),
-        (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
-        (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
-        (
-            (str(EXAMPLE),),
-            "app.yaml:1:1: Expecting value; expected JSON as rclrt writes it\n  RULES states how "
-            'applications are generated, as JSON, such as {"chain_count": 3}; leave it out for '
-            "the bundled rules. An app.yaml is for rclrt analyze\n",
-        ),
-        (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
-        (("--seconds", "-1"), "'-1' is no number of seconds"),
-        (("--workload-time", "max"), "add --workloads FILE"),
-        (("--cpus", "17"), "--cpus 17: expected at most 16"),
-        (("--cpus", "2", "--preset", "drone"), "--cpus: the rules state the CPUs"),
-        (("--json", "--run", "1"), "--json: expected no --run with it"),
-        (("--back-and-forth", "--cpus", "2"), "--back-and-forth: expected no rules, no --cpus"),
-    ],
-)
-def test_bad_input_is_named(arguments: tuple[str, ...], said: str) -> None:
-    done = verify(*arguments)
-    assert done.returncode == 2
-    assert said in done.stderr

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
-from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, RunFailed
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_NO, EXIT_OK, RunFailed
 from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_experiments.generator.app_yaml import app_yaml
@@ -49,6 +49,13 @@ class Seen:
                 mean_ms = callback.get("execution_ms").get("mean").number()
                 self.measured_by_assigned.append(mean_ms * 1e6 / work_ns)
 
+    def print_times(self) -> None:
+        if self.measured_by_assigned:
+            print(
+                f"CPU time of {len(self.measured_by_assigned)} callbacks / their assigned time: "
+                f"median {median(self.measured_by_assigned):.4f}"
+            )
+
 
 def run_live(
     rules: Rules,
@@ -67,7 +74,7 @@ def run_live(
     Callbacks run `workloads` (the time of an iteration in nanoseconds, by name) or, if there are
     none, use CPU time in a busy loop. Also prints their CPU time relative to the execution time
     that the rules assign. Returns the exit code: EXIT_ABOVE_BOUND if a response is above its bound
-    and no stall of the host explains it. Throws RunFailed.
+    and no stall of the host explains it, EXIT_NO if no application ran. Throws RunFailed.
     """
     seen = Seen()
     code = EXIT_OK
@@ -103,11 +110,10 @@ def run_live(
     )
     if without_cpus:
         print(f"{without_cpus} more were left out: they need CPUs that this process may not use")
-    if seen.measured_by_assigned:
-        print(
-            f"CPU time of {len(seen.measured_by_assigned)} callbacks / their assigned time: median "
-            f"{median(seen.measured_by_assigned):.4f}"
-        )
+    seen.print_times()
+    if seen.applications == 0:
+        print("rclrt: --run: no application ran; try a larger --count", file=sys.stderr)
+        return EXIT_NO
     return code
 
 

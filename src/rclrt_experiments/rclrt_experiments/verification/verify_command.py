@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from rclrt_py.arguments import whole_number
 from rclrt_py.bounds.machine import OverheadsFile
-from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, executor_argument
 from rclrt_py.files.atomic import check_new_directory, new_directory
 from rclrt_py.native import analysis
@@ -45,6 +46,7 @@ from rclrt_experiments.verification.verify import Attack, Violation, attack_seed
 HELP = "generate applications and look for responses above their proved bounds"
 MOST_CPUS = 16
 MOST_HOSTS = 4
+RUN_S = 2.0
 DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
 
 
@@ -68,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cpus",
         metavar="M",
-        type=count_argument,
+        type=whole_number("no number of CPUs for several", 2, MOST_CPUS),
         default=1,
         help="draw executors on two to M CPUs, of which each has some (one in five applications "
         f"states no CPUs); at most {MOST_CPUS}; default: one CPU for each executor",
@@ -76,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hosts",
         metavar="H",
-        type=count_argument,
+        type=whole_number("no number of several hosts", 2, MOST_HOSTS),
         default=1,
         help=f"draw executors on H hosts with links between them; at most {MOST_HOSTS}; default: "
         "one host",
@@ -151,8 +153,7 @@ def _add_live_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         metavar="S",
         type=_seconds_argument,
-        default=2.0,
-        help="duration of each run in seconds; default 2",
+        help=f"duration of each run in seconds; default {RUN_S:g}",
     )
     parser.add_argument(
         "--overheads",
@@ -166,17 +167,12 @@ def run(arguments: argparse.Namespace) -> int:
     stated = any((arguments.rules, arguments.preset, arguments.rules_data))
     rules = rules_of(arguments)
     workloads = workloads_of(arguments)
-    if workloads and arguments.run == 0:
-        raise BadInput("--workloads: only runs on ROS 2 use workloads; add --run N")
+    _check_live(arguments, bool(workloads))
     if arguments.again > 0 and arguments.worst == 0:
         raise BadInput("--again: it searches the bounds of --worst again; add --worst N")
-    if arguments.json and arguments.run > 0:
-        raise BadInput("--json: expected no --run with it")
     _check_cpus(arguments, stated)
     if arguments.out is not None:
         check_new_directory(arguments.out)
-    if arguments.overheads is not None:
-        require_middleware_of_runs(OverheadsFile(arguments.overheads))  # or it cannot be used
     seeds = range(rules.random_seed, rules.random_seed + arguments.count)
     started = time.monotonic()
     attack_of = partial(
@@ -208,10 +204,17 @@ def run(arguments: argparse.Namespace) -> int:
         done = len(attacked.outcomes) + attacked.infeasible
         print(f"rclrt: stopped after {done} of {len(seeds)} applications", file=sys.stderr)
         live = stop.exit_code
+    elif not attacked.outcomes:
+        print(
+            "rclrt: nothing was verified, because no application is feasible; expected a larger "
+            "--count, another --seed, or rules with less load",
+            file=sys.stderr,
+        )
+        live = EXIT_NO
     elif arguments.run > 0:
         live = run_live(
             rules, not stated, arguments.cpus, seeds, arguments.run, arguments.executors[0],
-            arguments.seconds, arguments.overheads, workloads,
+            arguments.seconds or RUN_S, arguments.overheads, workloads,
         )  # fmt: skip
     return EXIT_ABOVE_BOUND if found or differing else live
 
@@ -269,14 +272,25 @@ def _print(
     return differing
 
 
+def _check_live(arguments: argparse.Namespace, with_workloads: bool) -> None:
+    """Throws BadInput if --run contradicts another option, or is missing for one."""
+    if arguments.run > 0:
+        if arguments.json:
+            raise BadInput("--json: expected no --run with it")
+        if arguments.overheads is not None:
+            require_middleware_of_runs(OverheadsFile(arguments.overheads))  # or it cannot be used
+        return
+    if with_workloads:
+        raise BadInput("--workloads: only runs on ROS 2 use workloads; add --run N")
+    for option in ("seconds", "overheads"):
+        if getattr(arguments, option) is not None:
+            raise BadInput(f"--{option}: has an effect only on runs on ROS 2; add --run N")
+
+
 def _check_cpus(arguments: argparse.Namespace, stated: bool) -> None:
     """Throws BadInput if the options about CPUs contradict each other, or rules (`stated`)."""
     if arguments.cpus > 1 and stated:
         raise BadInput("--cpus: the rules state the CPUs (cpus, cpus_per_executor)")
-    if arguments.cpus > MOST_CPUS:
-        raise BadInput(f"--cpus {arguments.cpus}: expected at most {MOST_CPUS}")
-    if arguments.hosts > MOST_HOSTS:
-        raise BadInput(f"--hosts {arguments.hosts}: expected at most {MOST_HOSTS}")
     if arguments.hosts > 1 and (stated or arguments.run > 0):
         raise BadInput("--hosts: expected no rules (host_count) and no --run with it")
     if arguments.back_and_forth and (stated or arguments.cpus > 1 or arguments.run > 0):

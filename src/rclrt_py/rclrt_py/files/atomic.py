@@ -99,14 +99,20 @@ def check_output(option: str, path: Path, inputs: Iterable[Path | None] = ()) ->
 
 
 def write_output(path: Path, content: str) -> None:
-    """Writes the file of `-o FILE`, complete or not at all; `-` is the standard output."""
+    """Writes the file of `-o FILE`, complete or not at all; `-` is the standard output. Throws
+    BadInput with the path if it cannot be written; a pipe without a reader is a BrokenPipeError."""
     if path == STANDARD_OUTPUT:
         sys.stdout.write(content)
     elif path.is_file() or path.is_dir() or not path.exists():
         write_atomically(path, content)
     else:  # a device or a pipe: not to be replaced
-        with path.open("w", encoding="utf-8") as stream:
-            stream.write(content)
+        try:
+            with path.open("w", encoding="utf-8") as stream:
+                stream.write(content)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _unwritable(path, error, "") from error
 
 
 @contextlib.contextmanager
