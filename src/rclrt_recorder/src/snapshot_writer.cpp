@@ -2,12 +2,26 @@
 #include "rclrt/recorder/snapshot_writer.hpp"
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
 
 namespace rclrt::recorder {
+
+namespace {
+
+/// Returns the reason; a short one if there is no memory for the text.
+std::string reason_of(const std::exception& error) noexcept {
+  try {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "no memory";
+  }
+}
+
+}  // namespace
 
 std::optional<std::string> SnapshotWriter::write(const RunResults& results) noexcept {
   try {
@@ -18,7 +32,7 @@ std::optional<std::string> SnapshotWriter::write(const RunResults& results) noex
     failed_ = false;
   } catch (const std::exception& error) {
     if (!std::exchange(failed_, true)) {
-      return error.what();
+      return reason_of(error);
     }
   }
   return std::nullopt;

@@ -41,9 +41,9 @@ TEST(WholeRecording, KeepsAsManyInstancesAsItMay) {
 TEST(WholeRecording, LetsGoOfEverythingWhenThereAreTooManyStalls) {
   WholeRecording whole(100);
   whole.add(std::vector<LoggedInstance>(50));
-  constexpr std::size_t kPortion = 1'024;
-  for (std::size_t i = 0; i < WholeRecording::kMostStalls / kPortion; ++i) {
-    whole.add_stalls(stalls_from(0, kPortion, 0));
+  constexpr std::size_t kStalls = 1'024;
+  for (std::size_t i = 0; i < WholeRecording::kMostStalls / kStalls; ++i) {
+    whole.add_stalls(stalls_from(0, kStalls, 0));
     ASSERT_TRUE(whole.is_whole());
   }
   whole.add_stalls(stalls_from(0, 1, 0));
