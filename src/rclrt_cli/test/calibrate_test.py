@@ -257,7 +257,9 @@ def test_the_kernels_share_is_what_its_settings_leave(
         (("--cpu", "9999"), "--cpu 9999: this process may not use it; expected one of"),
         (("--seconds", "0.5"), "--seconds 0.5: expected at least 1"),
         (("--executors", "magic"), "unknown executor 'magic'"),
-        (("--message-bytes", "-1"), "--message-bytes: expected 0 to 10000000"),
+        (("--cpu", "nan"), "--cpu: 'nan' is no number of a CPU; expected 0 to 9999"),
+        (("--message-bytes", "-1"), "-bytes: '-1' is no size in bytes; expected 0 to 10000000"),
+        (("--message-bytes", "1e3"), "'1e3' is no size in bytes; expected 0 to 10000000"),
         (("-o", "/nowhere/file"), "-o /nowhere/file: /nowhere is no directory; make it first"),
     ],
 )

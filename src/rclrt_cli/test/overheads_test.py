@@ -311,3 +311,16 @@ def test_without_a_selected_middleware_any_file_is_analyzed_but_runs_refuse_all_
     assert f"machine.rmw is {CYCLONE}" in run.err
     assert "because RMW_IMPLEMENTATION is not set" in run.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("text", ["1e30", "3600000001", "-1", "nan", "2.0001", "five"])
+@pytest.mark.parametrize("option", ["--dispatch-us", "--hop-us"])
+def test_a_time_outside_of_the_range_names_the_range(
+    tmp_path: Path, rclrt: Rclrt, option: str, text: str
+) -> None:
+    answer = rclrt("analyze", tmp_path / "app.yaml", f"{option}={text}")
+    assert answer.code == 2
+    assert (
+        f"argument {option}: '{text}' is no time in this range; expected microseconds, like 2.5, "
+        "from 0 to 999999999.999, with up to three decimals" in answer.err
+    )

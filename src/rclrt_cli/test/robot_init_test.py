@@ -294,8 +294,32 @@ def test_without_a_node_the_fix_names_the_domain_of_the_robot(tmp_path: Path) ->
 
 
 def test_processes_of_others_are_counted_in_words() -> None:
-    assert hidden_text(1).startswith("1 process of another user cannot be examined; run this as")
-    assert hidden_text(2).startswith("2 processes of other users cannot be examined; run this as")
+    for count, found in ((1, "1 process of another user"), (2, "2 processes of other users")):
+        said = f"{found} cannot be examined; run this as the robot's user, or as root"
+        assert hidden_text(count, as_root=False) == said
+
+
+def test_root_is_not_told_to_be_root() -> None:
+    for count, found in ((1, "1 process "), (2, "2 processes ")):
+        said = hidden_text(count, as_root=True)
+        assert said.startswith(f"{found}cannot be examined, although this is root; run this with")
+        assert "CAP_SYS_PTRACE" in said
+
+
+def test_a_process_without_ros_gets_no_advice_about_its_domain(tmp_path: Path) -> None:
+    pytest.importorskip("rclpy")
+    code = "print('ready', flush=True); import time; time.sleep(1000)"
+    with running(code, tmp_path, ROS_DOMAIN_ID="") as other:
+        answer = finished(
+            *("robot", "init", "-o", tmp_path / "a.yaml", "--pid", other.pid, "--seconds", "0.5")
+        )
+    program = Path(sys.executable).name
+    assert answer.returncode == 0
+    assert answer.stderr == (
+        "rclrt: no node was found\n"
+        "  fix: a --pid of a process with ROS 2; these have not loaded it: "
+        f"{other.pid} ({program})\n"
+    )
 
 
 def test_the_container_runs_with_the_file_that_was_written(tmp_path: Path) -> None:

@@ -96,3 +96,11 @@ def test_it_is_of_the_sound_bounds(app: Path, rclrt: Rclrt) -> None:
     answer = rclrt("analyze", app, "--sensitivity", "--test", "thesis")
     assert answer.code == 2
     assert "--sensitivity: works only with --test sound" in answer.err
+
+
+def test_a_deadline_that_no_factor_proves_is_said_in_words(tmp_path: Path, rclrt: Rclrt) -> None:
+    """A task may be blocked for longer than its period: short execution times do not help."""
+    file = tmp_path / "tasks.yaml"
+    file.write_text("rclrt: 1\ntasks: [{id: a, c: 1, t: 7, b: 9}, {id: b, c: 0, t: 12}]\n")
+    answer = rclrt("analyze", file, "--sensitivity")
+    assert "All execution times together: no factor is enough. One alone (units):" in answer.out

@@ -75,6 +75,32 @@ def test_a_host_has_one_agent_and_an_address_needs_a_token(
         read_token(None, {"RCLRT_AGENT_TOKEN": "short"})
 
 
+@pytest.mark.parametrize("content", [b"\0" * 3000, b"\xfe" * 40, b"x" * 20 + b"\n" + b"y" * 20])
+def test_a_token_that_is_no_text_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(content)
+    file.chmod(0o600)
+    with pytest.raises(BadInput) as refused:
+        read_token(file, {})
+    assert f"{file}: the token is no text in one line; expected one" in str(refused.value)
+
+
+def test_errors_about_tokens_and_addresses_are_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "CONNECT_S", 0.1)
+    with pytest.raises(BadInput) as refused:
+        read_token(tmp_path, {})
+    assert str(refused.value) == f"--token-file {tmp_path}: cannot be read: Is a directory"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    at = Agent("arm", ("127.0.0.1", port))
+    with pytest.raises(RunFailed) as failed, connected([at], TOKEN):
+        pass
+    said = f"host 'arm': 127.0.0.1:{port} does not answer: Connection refused\n"
+    assert str(failed.value).startswith(said)
+
+
 def handshake(own: str, theirs: str) -> tuple[BaseException | None, BaseException | None]:
     """Returns how an agent and a run end that have these tokens."""
     left, right = socket.socketpair()

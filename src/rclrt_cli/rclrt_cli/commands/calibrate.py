@@ -14,7 +14,7 @@ from typing import Any
 
 from rclrt_py.agents.connections import Agent, agent_argument, check_agents
 from rclrt_py.agents.token import VARIABLE
-from rclrt_py.arguments import seconds_argument
+from rclrt_py.arguments import seconds_argument, whole_number
 from rclrt_py.bounds.machine import HOPS
 from rclrt_py.calibration.calibration import LEAST_SECONDS, Calibration, duration_s
 from rclrt_py.calibration.link_calibration import (
@@ -34,6 +34,7 @@ from rclrt_py.terminal.table import Columns
 
 from rclrt_cli.tables import link
 
+HIGHEST_CPU = 9999
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
 MAX_MESSAGE_BYTES = 10_000_000
 DEFAULT_BYTES = 1000
@@ -67,12 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure the overheads of these executors; default: all of them",
     )
     parser.add_argument(
-        "--cpu", metavar="N", type=int, help="measure on this CPU; default: the last one"
+        "--cpu",
+        metavar="N",
+        type=whole_number("no number of a CPU", 0, HIGHEST_CPU),
+        help="measure on this CPU; default: the last one",
     )
     parser.add_argument(
         "--message-bytes",
         metavar="N",
-        type=int,
+        type=whole_number("no size in bytes", 0, MAX_MESSAGE_BYTES),
         default=DEFAULT_BYTES,
         help="size of the messages in bytes; dispatch times include publishing and taking them; "
         "default 1000",
@@ -216,8 +220,6 @@ def _check(arguments: argparse.Namespace, cpu: int, cpus: list[int]) -> None:
             f"--cpu {cpu}: this process may not use it; expected one of "
             f"{', '.join(str(each) for each in cpus)}"
         )
-    if not 0 <= arguments.message_bytes <= MAX_MESSAGE_BYTES:
-        raise BadInput(f"--message-bytes: expected 0 to {MAX_MESSAGE_BYTES}")
 
 
 def lines(overheads: dict[str, Any]) -> Iterator[str]:

@@ -18,10 +18,18 @@ from rclrt_py.robots.cie import read_cie
 from rclrt_py.robots.first_file import first_file
 from rclrt_py.robots.from_cie import robot_from_cie
 from rclrt_py.robots.graph import read_graph
-from rclrt_py.robots.threads import FoundProcess, read_process, ros_processes, variable_of
+from rclrt_py.robots.threads import (
+    FoundProcess,
+    has_loaded_ros,
+    read_process,
+    ros_processes,
+    variable_of,
+)
 
 HELP = "make the first robot.yaml of a robot"
 LISTENS_S = 3.0
+NAMED = 3
+"""Number of processes that an error names."""
 HIGHEST_PID = 4_194_304
 ROS_VARIABLES = (("ROS_DOMAIN_ID", "0"), ("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp"))
 """Variables with which processes must agree to find each other, and their defaults."""
@@ -96,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _init(arguments: argparse.Namespace) -> int:
     pids, hidden = (arguments.pid, 0) if arguments.pid else ros_processes()
     if hidden:
-        print(f"rclrt: {hidden_text(hidden)}", file=sys.stderr)
+        print(f"rclrt: {hidden_text(hidden, os.geteuid() == 0)}", file=sys.stderr)
     if not pids:
         print(
             "rclrt: no process on this host has loaded ROS 2; start the robot first, or name a "
@@ -120,8 +128,14 @@ def _init(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def hidden_text(processes: int) -> str:
+def hidden_text(processes: int, as_root: bool) -> str:
     """Returns that so many processes cannot be examined, with the fix."""
+    if as_root:
+        found = "1 process" if processes == 1 else f"{processes} processes"
+        return (
+            f"{found} cannot be examined, although this is root; run this with CAP_SYS_PTRACE, "
+            "which a container may lack (docker run --cap-add SYS_PTRACE)"
+        )
     found = f"{processes} processes of other users"
     if processes == 1:
         found = "1 process of another user"
@@ -130,9 +144,13 @@ def hidden_text(processes: int) -> str:
 
 def _fix_without_nodes(processes: list[FoundProcess]) -> str:
     """Returns what to change so that nodes of these processes are found."""
+    with_ros = [each for each in processes if _may_have_ros(each.pid)]
+    if not with_ros:
+        names = ", ".join(f"{each.pid} ({each.program})" for each in processes[:NAMED])
+        return f"a --pid of a process with ROS 2; these have not loaded it: {names}"
     for variable, default in ROS_VARIABLES:
         own = os.environ.get(variable) or default
-        for process in processes:
+        for process in with_ros:
             stated = variable_of(process.pid, variable)
             if stated is not None and (stated or default) != own:
                 theirs = stated or default
@@ -144,6 +162,13 @@ def _fix_without_nodes(processes: list[FoundProcess]) -> str:
         "a longer --seconds; the nodes are in ROS_DOMAIN_ID="
         f"{os.environ.get('ROS_DOMAIN_ID') or '0'}, or the processes have none yet"
     )
+
+
+def _may_have_ros(pid: int) -> bool:
+    try:
+        return has_loaded_ros(pid)
+    except OSError:
+        return True
 
 
 def _read_processes(named: list[int], pids: list[int]) -> list[FoundProcess]:

@@ -17,8 +17,8 @@ def table(result: SensitivityResult) -> Iterator[str]:
     """Yields the margins, the tightest of the execution times first."""
     yield ""
     factor = result["factor"]
-    together = "none" if factor is None else f"{factor:.6g}"
-    yield f"All execution times together: factor {together}. One alone ({result['unit']}):"
+    together = "no factor is enough" if factor is None else f"factor {factor:.6g}"
+    yield f"All execution times together: {together}. One alone ({result['unit']}):"
     names = [_name(item) for item in (*result["wcets"], *result["periods"])]
     columns = Columns.named(names, NUMBER_WIDTH)
     with_limit = Columns.named(names, NUMBER_WIDTH, NUMBER_WIDTH + GAP)

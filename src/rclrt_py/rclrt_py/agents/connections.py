@@ -140,7 +140,7 @@ def _dialled(agent: Agent, token: str | None) -> Iterator[socket.socket]:
         connection = _connection_to(agent.address, CONNECT_S)
     except OSError as error:
         raise RunFailed(
-            f"host '{agent.host}': {place} does not answer: {error}\n"
+            f"host '{agent.host}': {place} does not answer: {error.strerror or error}\n"
             f"  fix: rclrt agent --listen {place} on that host"
         ) from error
     with connection:

@@ -37,7 +37,7 @@ def new_token() -> str:
 
 def read_token(file: Path | None, environment: Mapping[str, str]) -> str | None:
     """Returns the token of the file, or that of the environment; None: there is neither. Throws
-    BadInput if others may read the file, or if the token is short."""
+    BadInput if others may read the file, or if the token is short or no text."""
     if file is None:
         token = environment.get(VARIABLE) or None
         place = VARIABLE
@@ -47,15 +47,25 @@ def read_token(file: Path | None, environment: Mapping[str, str]) -> str | None:
             with file.open("r", encoding="utf-8") as opened:
                 mode = os.fstat(opened.fileno()).st_mode
                 token = opened.read(_LONGEST_LINE).strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"--token-file {file}: cannot be read: {error}") from error
+        except OSError as error:
+            raise BadInput(f"--token-file {file}: cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise _not_text(f"--token-file {file}") from error
         if stat.S_IMODE(mode) & (stat.S_IRWXG | stat.S_IRWXO):
             raise BadInput(f"--token-file {file}: others may read it\n  fix: chmod 600 {file}")
     if token is None:
         return None
     if len(token) < SHORTEST:
         raise BadInput(f"{place}: the token is shorter than {SHORTEST} characters")
+    if not token.isprintable():
+        raise _not_text(place)
     return token
+
+
+def _not_text(place: str) -> BadInput:
+    return BadInput(
+        f"{place}: the token is no text in one line; expected one such as that of rclrt agent"
+    )
 
 
 def _proof(token: str, role: str, server: str, client: str) -> str:

@@ -69,14 +69,19 @@ def ros_processes() -> tuple[list[int], int]:
         try:
             if OF_ROS2_COMMAND in (entry / "cmdline").read_bytes():
                 continue
-            with (entry / "maps").open("rb") as maps:
-                if any(RCL.encode() in line for line in maps):
-                    found.append(int(entry.name))
+            if has_loaded_ros(int(entry.name)):
+                found.append(int(entry.name))
         except PermissionError:
             hidden += 1
         except OSError:
             continue  # it has ended
     return sorted(found), hidden
+
+
+def has_loaded_ros(pid: int) -> bool:
+    """Returns whether the process has loaded ROS 2. Throws OSError if that is not visible."""
+    with (PROC / str(pid) / "maps").open("rb") as maps:
+        return any(RCL.encode() in line for line in maps)
 
 
 def read_process(pid: int) -> FoundProcess | None:
