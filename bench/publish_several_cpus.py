@@ -50,7 +50,15 @@ def lines(answer: JsonValue) -> Iterator[str]:
         f"with a load of {answer.get('most_load').number():.0%} or more are left out."
     )
     yield ""
-    heads = ("executor", "CPUs", "chains", "no bound", "median", "95th percentile", "largest")
+    heads: tuple[str, ...] = (
+        "executor",
+        "CPUs",
+        "chains",
+        "no bound",
+        "median",
+        "95th percentile",
+        "largest",
+    )
     yield from markdown(heads, list(_tightness(answer)))
     yield from ("", *_aims(answer), "")
     yield (

@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Conformance, testing::ValuesIn(names_in_registry
                          [](const auto& each) { return test_name(each.param); });
 
 TEST_P(Conformance, TheEngineRunsInTheOrderOfTheSimulation) {
-  if (!traits(choice).one_at_a_time) {
+  if (!traits(choice).one_at_a_time || choice.max_threads() > 1) {
     if (const auto reason = realtime::why_no_realtime(model::kTopPriority)) {
       GTEST_SKIP() << "callbacks run to completion: " << *reason;
     }
