@@ -68,8 +68,8 @@ DYNAMIC = {
         ({preemption.SWITCH: "none (voluntary) full"}, "warning", "voluntary: "),
         # The model that the kernel shows counts more than the one that was stated at boot.
         ({preemption.SWITCH: "(none) full", "proc/cmdline": "preempt=full"}, "warning", "none: "),
-        (DYNAMIC | {"proc/cmdline": "quiet preempt=lazy"}, "ok", "lazy: "),
-        (DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"}, "warning", "none: "),
+        (DYNAMIC | {"proc/cmdline": "quiet preempt=lazy"}, "ok", "lazy by "),
+        (DYNAMIC | {"boot/config-6.12.0": "CONFIG_PREEMPT_NONE=y\n"}, "warning", "none by "),
         (DYNAMIC | {"boot/config-6.12.0": "# CONFIG_PREEMPT is not set\n"}, "ok", "not known"),
         # A kernel without the switch ignores the parameter.
         (
@@ -79,7 +79,7 @@ DYNAMIC = {
                 "proc/cmdline": "preempt=full",
             },
             "warning",
-            "voluntary: ",
+            "voluntary by ",
         ),
     ],
 )

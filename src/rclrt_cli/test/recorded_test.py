@@ -99,6 +99,26 @@ def test_a_file_with_another_period_than_the_robot_had_is_refused(
     assert (out / "results.json").read_text() == before
 
 
+def test_the_directory_of_a_recording_that_goes_on_stays_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, app = recorded(tmp_path)
+    results = json.loads((out / "results.json").read_text()) | {"ended": "running"}
+    (out / "results.json").write_text(json.dumps(results))
+    before = {each.name: each.read_bytes() for each in out.iterdir()}
+    for arguments in ((), ("--application", str(app))):
+        page = tmp_path / "out.html"
+        assert main(["report", str(out), *arguments]) == 0
+        said = capsys.readouterr().out
+        assert said.endswith(f"\n{page}\n")
+        assert ("observed against bound" in said) == bool(arguments)
+        assert {each.name: each.read_bytes() for each in out.iterdir()} == before
+        page.unlink()
+    app.write_text(app.read_text().replace("id: only", "id: another"))
+    assert main(["report", str(out), "--application", str(app)]) == 2
+    assert f"{app}: has no chain 'only' of work, which {out} has" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("jitter_ms", "code"), [(5, 0), (3, 2)])
 def test_an_event_with_jitter_has_come_no_closer_than_its_file_allows(
     jitter_ms: int, code: int, tmp_path: Path

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rclrt_cli.tables.sensitivity import table
+from rclrt_py.analyses.sensitivity import SensitivityResult
 from rclrt_py.testing.command import Rclrt
 
 APPLICATION = """
@@ -59,6 +61,22 @@ def test_the_table_names_the_tightest_first(app: Path, rclrt: Rclrt) -> None:
     at = next(i for i, line in enumerate(lines) if "execution time, at most" in line)
     assert lines[at + 1].split() == ["a", "2", "5", "factor", "2.5"]
     assert lines[at + 3].split() == ["idle", "0", "any"]
+
+
+def test_the_table_warns_of_values_that_do_not_agree_with_a_single_limit() -> None:
+    result: SensitivityResult = {
+        "factor": 2.0,
+        "unit": "ms",
+        "wcets": [],
+        "periods": [],
+        "monotone": True,
+    }
+    assert "Check your value with rclrt analyze." not in "\n".join(table(result))
+    result["monotone"] = False
+    assert list(table(result))[-1] == (
+        "Not monotone: some value within a limit is not proved, or some value beyond it is. "
+        "Check your value with rclrt analyze."
+    )
 
 
 def test_a_task_set_is_in_its_own_units(tmp_path: Path, rclrt: Rclrt) -> None:

@@ -111,10 +111,9 @@ def test_the_page_on_several_cpus_is_made_of_the_json(
     page = tmp_path / "several-cpus.md"
     marks = (places.begin("rclrt verify", "publish_several_cpus.py"), places.end("rclrt verify"))
     page.write_text("Before.\n" + "\n\n".join(marks) + "\nBehind.\n")
-    arguments = ("--count", "8", "--cpus", "4", "--worst", "3", "--instances", "500")
-    done = finished(
-        "verify", *arguments, "--again", "5000", "--executors", "preemptive,edf", "--json"
-    )
+    drawn = ("--count", "8", "--cpus", "4", "--worst", "3", "--instances", "500")
+    arguments = (*drawn, "--again", "5000")
+    done = finished("verify", *arguments, "--executors", "preemptive,edf", "--json")
     answer = tmp_path / "answer.json"
     answer.write_text(done.stdout)
     assert module.main([str(answer)]) == 0

@@ -19,7 +19,7 @@ from rclrt_py.comparisons.comparison import load_single_run
 from rclrt_py.errors import BadInput
 from rclrt_py.report.comparison_table import print_table
 from rclrt_py.report.page import report_data
-from rclrt_py.report.writing import load_results
+from rclrt_py.report.writing import load_results, page_beside, settled
 from rclrt_py.runs.histograms import Histogram, Times, ranked, read_histograms, summarise_times
 from rclrt_py.runs.merge import merge_runs
 from rclrt_py.runs.output_directory import MARKER, STAGING, Plan, claimed
@@ -284,6 +284,38 @@ def test_results_that_are_replaced_while_they_are_copied_are_copied_again(
     (results,) = load_results(out).executors
     assert results.duration_s == 3.0
     assert len(copies) == 2
+
+
+def test_a_recording_that_goes_on_is_read_from_one_write(exact: Path, tmp_path: Path) -> None:
+    out = stream_run(exact, LATEST_NS, "running")
+    newer = stream_run(write_run(tmp_path / "newer", seconds=3.0), LATEST_NS, "running")
+    with settled(out) as place:
+        shutil.rmtree(out)
+        newer.rename(out)  # as its program does
+        comparison = load_results(place, out)
+        (runs,) = comparison.runs.values()
+        assert comparison.executors[0].duration_s == 2.0
+        assert [each.place for each in runs] == [out]
+        assert runs[0].chain_times()  # with the number that the results state
+    assert not place.exists()
+
+    def broken() -> None:
+        with settled(out) as place:
+            (place / "results.json").write_text("{")
+            load_results(place, out)
+
+    with pytest.raises(BadInput) as told:
+        broken()
+    assert str(told.value).startswith(f"{out / 'results.json'}:1:")
+
+
+def test_the_page_about_a_run_that_goes_on_is_beside_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert page_beside(Path("out")) == Path("out.html")
+    assert page_beside(Path("a/out.1/")) == Path("a/out.1.html")
+    assert page_beside(Path()) == tmp_path.with_name(tmp_path.name + ".html")
 
 
 def test_a_killed_run_without_results_is_refused_as_before(tmp_path: Path) -> None:

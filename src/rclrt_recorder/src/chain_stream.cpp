@@ -93,6 +93,14 @@ void ChainStream::release_until(std::int64_t end_ns) {
   }
 }
 
+/// Returns whether a found release has counted already. Each release between the first one and the
+/// newest is opened, so one that is not open any more is settled or waits.
+bool ChainStream::has_counted(std::uint64_t instance) const {
+  return found_ && first_released_ && instance >= *first_released_ &&
+         ((newest_settled_ && instance <= *newest_settled_) ||
+          (last_waiting_ && instance <= last_waiting_->instance));
+}
+
 void ChainStream::release(const ChainRelease& release) {
   Open added{.instance = release.instance, .release_ns = release.release_ns, .facts = {}};
   if (const auto early = early_.find(release.instance); early != early_.end()) {
@@ -102,14 +110,17 @@ void ChainStream::release(const ChainRelease& release) {
   }
   if (!last_released_ || release.instance > *last_released_) {
     last_released_ = release.instance;
+    first_released_ = first_released_.value_or(release.instance);
     last_release_ns_ = release.release_ns;
     open_.push_back(added);
     return;
   }
   // Records of different threads come a little out of order.
   const auto place = std::ranges::lower_bound(open_, release.instance, {}, &Open::instance);
-  if (place == open_.end() || place->instance != release.instance) {
+  const bool is_open = place != open_.end() && place->instance == release.instance;
+  if (!is_open && !has_counted(release.instance)) {
     open_.insert(place, added);
+    first_released_ = std::min(*first_released_, release.instance);
   }
 }
 
@@ -215,6 +226,7 @@ void ChainStream::settle(const Open& open, std::int64_t end_ns, const StallTimel
   instance.release_ns = open.release_ns;
   judge(instance, open.facts, deadline_ns_, end_ns, stalls);
   ++counts_.released;
+  newest_settled_ = std::max(newest_settled_.value_or(0), open.instance);
   if (const auto response_ns = instance.response_ns()) {
     ++counts_.completed;
     responses_.add(*response_ns);

@@ -72,6 +72,7 @@ class ChainStream {
 
   void release_before(std::int64_t end_ns);
   void release(const ChainRelease& release);
+  bool has_counted(std::uint64_t instance) const;
   void release_between(const ChainRelease& release);
   void note_newer_completions();
   static void note_fate(Open& open, model::SyncFate fate, bool& is_certain);
@@ -95,8 +96,10 @@ class ChainStream {
     std::int64_t release_ns = 0;
   };
   std::map<std::uint64_t, Early> early_;
-  std::optional<std::uint64_t> last_released_;     // the newest instance so far
-  std::int64_t last_release_ns_ = 0;               // of it
+  std::optional<std::uint64_t> last_released_;   // the newest instance so far
+  std::int64_t last_release_ns_ = 0;             // of it
+  std::optional<std::uint64_t> first_released_;  // the oldest instance
+  std::optional<std::uint64_t> newest_settled_;
   std::optional<std::uint64_t> newest_completed_;  // among the settled ones
   std::uint64_t waiting_ = 0;                      // oldest ones, no longer among the open ones
   std::optional<ChainRelease> last_waiting_;       // the newest of them

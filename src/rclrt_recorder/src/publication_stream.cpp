@@ -19,8 +19,9 @@ constexpr std::size_t kRecent = 32;
 void PublicationStream::grow(const model::Application& application,
                              const std::vector<std::set<std::string>>& of_node) {
   const std::size_t callbacks = application.callbacks.size();
-  busy_ns_.resize(callbacks);
-  for (std::size_t i = inputs_.size(); i < callbacks; ++i) {
+  const std::size_t known = inputs_.size();
+  busy_.resize(callbacks);
+  for (std::size_t i = known; i < callbacks; ++i) {
     const std::vector<std::string> topics = inputs(application.callbacks[i]);
     inputs_.push_back(topics.size() == 1 ? topics.front() : "");
     if (!inputs_.back().empty()) {
@@ -35,16 +36,33 @@ void PublicationStream::grow(const model::Application& application,
         candidates.push_back(i);
       }
     }
-    if (candidates != topic.candidates) {
-      topic = {.candidates = std::move(candidates)};
-    }
+    take_candidates(topic, std::move(candidates), known);
   }
+}
+
+/// The first `known` callbacks may have published messages that are kept.
+void PublicationStream::take_candidates(Topic& topic, std::vector<std::size_t> candidates,
+                                        std::size_t known) const {
+  const auto added = std::ranges::lower_bound(candidates, known);
+  if (!std::ranges::equal(candidates.begin(), added, topic.candidates.begin(),
+                          topic.candidates.end())) {
+    if (topic.messages.size() >= kCertain) {
+      topic.earlier = publishers_of(topic);
+    }
+    topic.messages.clear();
+  }
+  topic.candidates = std::move(candidates);
 }
 
 void PublicationStream::take(const LoggedInstance& instance, const RanAt& ran_at) {
   const InstanceRecord& record = instance.record;
   if (record.outcome == Outcome::kRan) {
-    busy_ns_[record.callback] += record.end_ns - record.start_ns;
+    Busy& busy = busy_[record.callback];
+    if (busy.first_ns < 0) {
+      busy.first_ns = record.start_ns;
+    }
+    busy.sum_ns += record.end_ns - record.start_ns;
+    newest_ns_ = std::max(newest_ns_, record.end_ns);
   }
   if (instance.published_ns == 0 || inputs_[record.callback].empty()) {
     return;
@@ -73,13 +91,23 @@ void PublicationStream::take(const LoggedInstance& instance, const RanAt& ran_at
   }
 }
 
+/// Among candidates that explain the same messages, takes the one that ran for the smallest part of
+/// the time since its first run: a callback that appeared late has run less in total.
 std::vector<std::size_t> PublicationStream::publishers_of(const Topic& topic) const {
+  if (topic.messages.size() < kCertain && !topic.earlier.empty()) {
+    return topic.earlier;
+  }
   const auto covers = [&](std::size_t message, std::size_t candidate, std::int64_t error_ns) {
     const Message& one = topic.messages[message];
     return std::ranges::binary_search(error_ns == 0 ? one.exact : one.near, candidate);
   };
   return choose_publishers(topic.messages.size(), topic.candidates, covers,
-                           [this](std::size_t candidate) { return busy_ns_[candidate]; });
+                           [this](std::size_t candidate) {
+                             const Busy& busy = busy_[candidate];
+                             return static_cast<double>(busy.sum_ns) /
+                                    static_cast<double>(std::max<std::int64_t>(
+                                        1, newest_ns_ - std::max<std::int64_t>(0, busy.first_ns)));
+                           });
 }
 
 bool PublicationStream::set(model::Application& application) const {

@@ -30,7 +30,9 @@ class PublicationStream {
       std::function<bool(std::size_t callback, std::int64_t time_ns, std::int64_t error_ns)>;
 
   /// Takes over callbacks that were added to the application, and the topics on which each node has
-  /// publishers now. Forgets the messages of a topic on which more callbacks may publish now.
+  /// publishers now. A callback that was added has published none of the messages so far. If a
+  /// topic has another candidate among the earlier callbacks, its messages are forgotten, and its
+  /// publishers stay until there are kCertain messages again.
   void grow(const model::Application& application,
             const std::vector<std::set<std::string>>& of_node);
 
@@ -55,12 +57,19 @@ class PublicationStream {
   struct Topic {
     std::vector<std::size_t> candidates{};
     std::deque<Message> messages{};
+    std::vector<std::size_t> earlier{};  // publishers, until the messages are certain again
+  };
+  struct Busy {
+    std::int64_t first_ns = -1;  // start of the first run
+    std::int64_t sum_ns = 0;
   };
 
+  void take_candidates(Topic& topic, std::vector<std::size_t> candidates, std::size_t known) const;
   std::vector<std::size_t> publishers_of(const Topic& topic) const;
 
   std::vector<std::string> inputs_;      // by callback: the topic of its messages, or an empty text
-  std::vector<std::int64_t> busy_ns_;    // by callback
+  std::vector<Busy> busy_;               // by callback
+  std::int64_t newest_ns_ = 0;           // the latest end of a run
   std::map<std::string, Topic> topics_;  // with a subscription and a node that publishes
 };
 

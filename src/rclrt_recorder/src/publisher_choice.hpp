@@ -16,11 +16,11 @@ inline constexpr std::size_t kCoincidence = 50;
 
 /// Returns the callbacks that published the `messages` messages on a topic; none if they do not
 /// explain all of them. `covers(message, callback, error_ns)`: whether the callback was running
-/// when the message was published. `busy_ns(callback)`: how long it ran in total.
+/// when the message was published. `busy(callback)`: how long it ran, or a measure of that.
 template <typename Covers, typename Busy>
 std::vector<std::size_t> choose_publishers(std::size_t messages,
                                            const std::vector<std::size_t>& candidates,
-                                           const Covers& covers, const Busy& busy_ns) {
+                                           const Covers& covers, const Busy& busy) {
   /// A constructor may publish one, and a callback that still runs at the end another one.
   constexpr std::size_t kAtEnds = 2;
   const std::size_t least = std::max<std::size_t>(
@@ -39,11 +39,11 @@ std::vector<std::size_t> choose_publishers(std::size_t messages,
     if (most < least) {
       break;
     }
-    // Among those that ran at about as many publications, the one that ran least in total.
+    // Among those that ran at about as many publications, the one that ran least.
     std::size_t best = candidates.size();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (counts[i] + counts[i] / kCoincidence >= most &&
-          (best == candidates.size() || busy_ns(candidates[i]) < busy_ns(candidates[best]))) {
+          (best == candidates.size() || busy(candidates[i]) < busy(candidates[best]))) {
         best = i;
       }
     }

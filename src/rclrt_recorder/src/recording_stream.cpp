@@ -15,6 +15,8 @@ namespace {
 
 /// Instances that ended so long before the newest one have all arrived.
 constexpr std::int64_t kLateArrival_ns = 1'000'000'000;
+/// Instances that ended so long ago were added.
+constexpr std::int64_t kUnderWay_ns = 500'000'000;
 /// The most instances that wait; of more, the first half is passed on early.
 constexpr std::size_t kMostWaiting = 65'536;
 /// The latest instances that may be publishers of later messages.
@@ -46,7 +48,6 @@ class RecordingStream::Impl {
   }
 
   void add(std::span<const LoggedInstance> instances) {
-    const auto by_start = [](const LoggedInstance& one) { return one.record.start_ns; };
     while (!instances.empty()) {
       const auto now = instances.first(std::min(instances.size(), kMostWaiting / 2));
       instances = instances.subspan(now.size());
@@ -57,19 +58,15 @@ class RecordingStream::Impl {
       }
       std::ranges::stable_sort(waiting_.begin() + before, waiting_.end(), {}, by_start);
       std::ranges::inplace_merge(waiting_, waiting_.begin() + before, {}, by_start);
-      const auto due =
-          std::ranges::lower_bound(waiting_, newest_ns_ - kLateArrival_ns, {}, by_start);
-      auto count = static_cast<std::size_t>(due - waiting_.begin());
-      if (waiting_.size() - count > kMostWaiting / 2) {
-        count = waiting_.size() - kMostWaiting / 2;
-      }
-      pass_on(count);
+      pass_on(std::max(due(), waiting_.size() - std::min(waiting_.size(), kMostWaiting / 2)));
     }
   }
 
   void add_stalls(std::span<const HostStall> stalls) { stream_.add_stalls(stalls); }
 
-  std::int64_t advance() {
+  std::int64_t advance(std::int64_t now_ns) {
+    newest_ns_ = std::max(newest_ns_, now_ns - kUnderWay_ns);
+    pass_on(due());
     const std::int64_t horizon_ns = horizon();
     stream_.advance(horizon_ns);
     return horizon_ns;
@@ -98,6 +95,14 @@ class RecordingStream::Impl {
   }
 
  private:
+  static std::int64_t by_start(const LoggedInstance& one) { return one.record.start_ns; }
+
+  /// Returns how many of those that wait may be passed on: none that started earlier will come.
+  std::size_t due() const {
+    const auto end = std::ranges::lower_bound(waiting_, newest_ns_ - kLateArrival_ns, {}, by_start);
+    return static_cast<std::size_t>(end - waiting_.begin());
+  }
+
   /// Returns the time up to which everything is passed on.
   std::int64_t horizon() const {
     const std::int64_t before_ns = newest_ns_ - kLateArrival_ns;
@@ -199,8 +204,8 @@ class RecordingStream::Impl {
   std::vector<LoggedInstance> waiting_;  // by start
   std::vector<LoggedInstance> portion_;
   std::deque<LoggedInstance> publishers_;  // by start
-  std::int64_t newest_ns_ = 0;             // end of an instance
-  std::int64_t chosen_ns_ = 0;             // the end of the newest when publishers were chosen
+  std::int64_t newest_ns_ = 0;             // end of an instance, or the time half a second ago
+  std::int64_t chosen_ns_ = 0;             // newest_ns_ when publishers were chosen
 };
 
 RecordingStream::RecordingStream(RunResults& frame, std::size_t cpus, bool finds_chains,
@@ -213,7 +218,7 @@ void RecordingStream::grow(const std::vector<std::set<std::string>>& of_node) {
 }
 void RecordingStream::add(std::span<const LoggedInstance> instances) { impl_->add(instances); }
 void RecordingStream::add_stalls(std::span<const HostStall> stalls) { impl_->add_stalls(stalls); }
-std::int64_t RecordingStream::advance() { return impl_->advance(); }
+std::int64_t RecordingStream::advance(std::int64_t now_ns) { return impl_->advance(now_ns); }
 void RecordingStream::fill(RunResults& results, const std::vector<bool>& going_on,
                            std::size_t latest) {
   impl_->fill(results, going_on, latest);

@@ -91,6 +91,11 @@ void ResultsDirectory::commit() {
     throw realtime::WriteError(error.code(),
                                "the results are in " + kept.string() + ": " + error.what());
   }
+  replace();
+}
+
+void ResultsDirectory::replace() {
+  require_replaceable(target_);
   if (std::rename(staging_.c_str(), target_.c_str()) == 0) {  // the target is absent or empty
     staging_.clear();
     return;

@@ -2,6 +2,7 @@
 #include "rclrt/recorder/snapshot_writer.hpp"
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "rclrt/recorder/results_directory.hpp"
@@ -9,16 +10,29 @@
 
 namespace rclrt::recorder {
 
+namespace {
+
+/// Returns the reason; a short one if there is no memory for the text.
+std::string reason_of(const std::exception& error) noexcept {
+  try {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "no memory";
+  }
+}
+
+}  // namespace
+
 std::optional<std::string> SnapshotWriter::write(const RunResults& results) noexcept {
   try {
     ResultsDirectory directory(target_);
     write_results(directory.staging(), results);
-    directory.commit();
+    directory.replace();
     written_s_ = (results.window.end_ns - results.window.start_ns) / 1'000'000'000;
     failed_ = false;
   } catch (const std::exception& error) {
     if (!std::exchange(failed_, true)) {
-      return error.what();
+      return reason_of(error);
     }
   }
   return std::nullopt;

@@ -128,6 +128,15 @@ inline std::vector<LoggedInstance> robot_run(std::mt19937& random, std::int64_t 
   return instances;
 }
 
+/// Adds the instances to a stream in small portions, and settles what is certain after each.
+inline void add_in_portions(RecordingStream& stream, std::span<const LoggedInstance> instances) {
+  constexpr std::size_t kPortion = 41;
+  for (std::size_t i = 0; i < instances.size(); i += kPortion) {
+    stream.add(instances.subspan(i, std::min(kPortion, instances.size() - i)));
+    stream.advance();
+  }
+}
+
 /// Returns the results of a recording that keeps everything.
 inline RunResults recorded(const RunResults& frame, std::vector<LoggedInstance> instances,
                            const std::vector<bool>& going_on) {

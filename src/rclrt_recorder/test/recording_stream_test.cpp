@@ -13,22 +13,9 @@
 #include <vector>
 
 #include "found_robot.hpp"
-#include "rclrt/recorder/publications.hpp"
 
 namespace rclrt::recorder {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-constexpr std::size_t kPortion = 41;
-
-void add_in_portions(RecordingStream& stream, std::span<const LoggedInstance> instances) {
-  for (std::size_t i = 0; i < instances.size(); i += kPortion) {
-    stream.add(instances.subspan(i, std::min(kPortion, instances.size() - i)));
-    stream.advance();
-  }
-}
 
 RunResults streamed(const RunResults& begin, std::span<const LoggedInstance> instances,
                     const std::vector<bool>& going_on) {
@@ -38,6 +25,17 @@ RunResults streamed(const RunResults& begin, std::span<const LoggedInstance> ins
   RunResults results = frame;
   stream.finish(results, going_on);
   return results;
+}
+
+/// Moves an instance.
+void move_by(LoggedInstance& instance, std::int64_t by_ns) {
+  for (std::int64_t* const each : {&instance.record.release_ns, &instance.record.ready_ns,
+                                   &instance.record.start_ns, &instance.record.end_ns}) {
+    *each += by_ns;
+  }
+  if (instance.published_ns > 0) {
+    instance.published_ns += by_ns;
+  }
 }
 
 model::Timer timer_of(const RunResults& results, std::size_t callback) {
@@ -88,6 +86,43 @@ TEST(RecordingStream, ATimerThatHasStoppedIsNotLateAndOneThatStarvesIs) {
     EXPECT_LE(found.chains[0].pending, 2U);
     EXPECT_EQ(timer_of(found, kLidar).overrun, model::OverrunPolicy::kRebase);
   }
+}
+
+TEST(RecordingStream, ARobotThatHangsIsShownAsHanging) {
+  auto random = repeatable_random(2);
+  RobotSource source(random, true);
+  std::vector<LoggedInstance> instances;
+  for (int i = 0; i < 300; ++i) {
+    source.next(instances);
+  }
+  RunResults frame = frame_of(stated_robot(), 0);
+  RecordingStream stream(frame, 2, false, kSmall);
+  add_in_portions(stream, instances);
+  EXPECT_GT(stream.held().waiting, 0U) << "without the time, the latest second waits";
+  const std::int64_t now_ns = kStart + 10'000 * kMs;  // it has hung for seven seconds
+  RunResults found = frame;
+  found.window.end_ns = stream.advance(now_ns);
+  EXPECT_EQ(found.window.end_ns, now_ns - 1'500 * kMs);
+  EXPECT_EQ(stream.held().waiting, 0U);
+  stream.fill(found, std::vector<bool>(4, true));
+  require_consistent(found);
+  EXPECT_EQ(found.chains[0].completed, 300U);
+  EXPECT_EQ(found.chains[0].released, 850U);
+  EXPECT_EQ(found.chains[1].completed, 600U);
+  EXPECT_EQ(found.streamed->instances, instances.size());
+  // It goes on later as if nothing had been asked.
+  const std::size_t before = instances.size();
+  for (int i = 300; i < 400; ++i) {
+    source.next(instances);
+  }
+  for (std::size_t i = before; i < instances.size(); ++i) {
+    move_by(instances[i], 10'000 * kMs);
+  }
+  add_in_portions(stream, std::span(instances).subspan(before));
+  found = frame;
+  found.window.end_ns = kStart + 14'000 * kMs;
+  stream.finish(found, std::vector<bool>(4, true));
+  EXPECT_EQ(found.chains[0].completed, 400U);
 }
 
 TEST(RecordingStream, ATimerThatStarvesForHoursNeedsNoMoreMemory) {
@@ -152,58 +187,22 @@ TEST(RecordingStream, ATimerThatWasResetCountsFromItsNewGrid) {
   EXPECT_EQ(timer_of(found, kNoise).overrun, model::OverrunPolicy::kRebase);
 }
 
-TEST(RecordingStream, FindsWhatCallbacksPublishAndTheChainsThatFollow) {
-  auto random = repeatable_random(3);
-  const auto instances = robot_run(random, 1000);
-  RunResults frame = frame_of(found_robot(), 10'000 * kMs);
-  frame.max_ages[kStop] = std::chrono::milliseconds(6);
-  RunResults exact = frame;
-  find_publications(exact.application, instances, robot_publications());
-  ASSERT_THAT(exact.application.callbacks[kLidar].publishes, ElementsAre("/points"));
-  add_age_chains(exact.application, exact.max_ages);
-  ASSERT_EQ(exact.application.chains.size(), 3U);
-  exact = recorded(exact, instances, {true, true, true, true});
-
-  RecordingStream stream(frame, 2, true, kSmall);
-  stream.grow(robot_publications());
-  add_in_portions(stream, instances);
-  RunResults found = frame;
-  stream.finish(found, {true, true, true, true});
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(found.application.callbacks[i].publishes, exact.application.callbacks[i].publishes);
-  }
-  ASSERT_EQ(found.application.chains.size(), 3U);
-  const model::Chain& chain = found.application.chains[2];
-  EXPECT_EQ(chain.id, exact.application.chains[2].id);
-  EXPECT_THAT(chain.callbacks, ElementsAre(kLidar, kFilter, kStop));
-  EXPECT_EQ(chain.deadline, std::chrono::milliseconds(6));
-  // It was known after 50 messages, and a second for the order of starts.
-  EXPECT_LT(found.chains[2].released, exact.chains[2].released);
-  EXPECT_GT(found.chains[2].released, exact.chains[2].released - 300);
-  EXPECT_GT(found.chains[2].missed, 0U);
-  EXPECT_LE(stream.held().messages, 2 * 256U);
-  EXPECT_FALSE(stream.skips_chains());
-}
-
-TEST(RecordingStream, ATopicOfAnotherThreadHasNoPublisher) {
-  auto random = repeatable_random(4);
-  RobotSource source(random, true);
-  RunResults frame = frame_of(found_robot(), 5'000 * kMs);
-  RecordingStream stream(frame, 2, true, kSmall);
-  stream.grow(robot_publications());
+TEST(RecordingStream, AnInstanceThatEndsAfterItCountedAsDroppedDoesNotCountAgain) {
+  RunResults frame = frame_of(stated_robot(), 10'000 * kMs);
   std::vector<LoggedInstance> instances;
-  for (int i = 0; i < 500; ++i) {
-    instances.clear();
-    source.next(instances);
-    for (LoggedInstance& each : instances) {
-      each.published_ns += each.record.callback == kFilter ? 5 * kMs : 0;
-    }
-    stream.add(instances);
+  constexpr std::int64_t kLong = 300;  // a reentrant callback: the later instances run beside it
+  for (std::int64_t i = 0; i < 2'000; ++i) {
+    const std::int64_t release_ns = kStart + i * 5 * kMs;
+    LoggedInstance& added = instances.emplace_back();
+    added.record = ran(kNoise, release_ns, release_ns + (i == kLong ? 5'000 : 1) * kMs, {});
+    added.record.id = instances.size();
   }
-  RunResults found = frame;
-  stream.finish(found, {});
-  EXPECT_THAT(found.application.callbacks[kLidar].publishes, IsEmpty());
-  EXPECT_THAT(found.application.callbacks[kFilter].publishes, ElementsAre("/stop"));
+  std::ranges::stable_sort(instances, {}, [](const auto& one) { return one.record.end_ns; });
+  const RunResults found = streamed(frame, instances, {true, true, true, true});
+  EXPECT_EQ(found.chains[1].released, 2'000U);
+  EXPECT_EQ(found.chains[1].completed, 1'999U);
+  EXPECT_EQ(found.chains[1].dropped, 1U);
+  EXPECT_EQ(found.chains[1].missed, 1U);
 }
 
 TEST(RecordingStream, WhatAppearsLateCountsFromThen) {

@@ -148,6 +148,23 @@ TEST(SnapshotWriter, AFullDiskIsReportedOnceAndKeepsTheEarlierResults) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+TEST(SnapshotWriter, OtherFilesInTheDirectoryStayAndNothingIsLeftBesideIt) {
+  const TemporaryDirectory temporary("snapshot_writer_refused");
+  const std::filesystem::path out = temporary.path() / "out";
+  Recorded recorded(out);
+  EXPECT_EQ(recorded.record(500), std::nullopt);
+  const Json before = json_of(out);
+  std::ofstream(out / "notes.txt") << "precious";
+  EXPECT_THAT(recorded.record(500).value_or(""), HasSubstr("has \"notes.txt\""));
+  EXPECT_EQ(recorded.record(500), std::nullopt) << "a second failure in a row";
+  EXPECT_EQ(names_in(temporary.path()), (std::set<std::string>{"out"}));
+  EXPECT_EQ(json_of(out), before);
+  EXPECT_EQ(content_of(out / "notes.txt"), "precious");
+  std::filesystem::remove(out / "notes.txt");
+  EXPECT_EQ(recorded.record(500), std::nullopt);
+  EXPECT_NE(json_of(out), before);
+}
+
 TEST(SnapshotWriter, SaysNothingOfResultsThatDoNotExist) {
   EXPECT_THAT(SnapshotWriter("/nonexistent/out").written(), IsEmpty());
 }

@@ -13,6 +13,7 @@
 #include "rclrt/model/parse.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/recorder/sha256.hpp"
 #include "recording_impl.hpp"
 
 namespace rclrt_robot {
@@ -57,8 +58,11 @@ std::vector<int> cpus_of(const engine::ExecutorOptions& options) {
 Recording::Impl::Impl(RecordingOptions options)
     : options_(std::move(options)),
       stated_(load(options_.application)),
+      sha256_(stated_ ? recorder::sha256_of_file(options_.application) : ""),
+      named_(indices_of(stated_)),
       directory_(options_.directory),
       writer_(options_.directory),
+      whole_(options_.max_instances),
       log_([this](std::span<const recorder::LoggedInstance> instances) { take(instances); }),
       drain_("rclrt results", kPass, [this] { pass(); }) {
   if (options_.write_every < std::chrono::milliseconds(0)) {

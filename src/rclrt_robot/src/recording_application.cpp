@@ -4,9 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "rclrt/recorder/lineage.hpp"
-#include "rclrt/recorder/proposed_chains.hpp"
-#include "rclrt/recorder/publications.hpp"
 #include "recording_impl.hpp"
 
 namespace rclrt_robot {
@@ -63,8 +60,16 @@ void add_timer_chain(model::Application& application, std::size_t index) {
   }
 }
 
+}  // namespace
+
+std::string milliseconds(model::Nanoseconds time) {
+  std::string text = std::to_string(static_cast<double>(time.count()) / 1e6);
+  text.erase(text.find_last_not_of('0') + 1);
+  return (text.ends_with('.') ? text + "0" : text) + " ms";
+}
+
 /// Returns the index of each place of the application's file.
-std::map<model::CallbackPlace, std::size_t> indices_of(
+std::map<model::CallbackPlace, std::size_t> Recording::Impl::indices_of(
     const std::optional<model::Application>& stated) {
   std::map<model::CallbackPlace, std::size_t> result;
   if (stated) {
@@ -78,21 +83,12 @@ std::map<model::CallbackPlace, std::size_t> indices_of(
   return result;
 }
 
-}  // namespace
-
-std::string milliseconds(model::Nanoseconds time) {
-  std::string text = std::to_string(static_cast<double>(time.count()) / 1e6);
-  text.erase(text.find_last_not_of('0') + 1);
-  return (text.ends_with('.') ? text + "0" : text) + " ms";
-}
-
 /// Builds the application of the recording: the stated one, if any, with the values that the robot
 /// really has. `application` is the stated one, or what an earlier call has made of it; callbacks
 /// that appeared since then are added behind the others. Sets for each number of a callback in the
 /// recording its index in the application, or kLeftOut. Called with the lock held.
-void Recording::Impl::build(model::Application& application, std::vector<std::size_t>& indices,
-                            std::vector<std::string>& notes) const {
-  const std::map<model::CallbackPlace, std::size_t> named = indices_of(stated_);
+void Recording::Impl::build(model::Application& application,
+                            std::vector<std::size_t>& indices) const {
   application.executors.clear();
   for (const Joined& each : joined_) {
     application.executors.push_back(each.executor);
@@ -109,7 +105,7 @@ void Recording::Impl::build(model::Application& application, std::vector<std::si
     const Row& row = rows_[number];
     std::size_t& index = indices[number];
     const bool is_new = index == kLeftOut;
-    if (const auto known = named.find(row.place); is_new && known != named.end()) {
+    if (const auto known = named_.find(row.place); is_new && known != named_.end()) {
       index = known->second;
     } else if (is_new) {
       if (!row.is_seen && counts_of(row).released == 0) {
@@ -137,9 +133,6 @@ void Recording::Impl::build(model::Application& application, std::vector<std::si
       add_timer_chain(application, index);
     }
   }
-  if (stated_) {
-    note_differences(application, indices, notes);
-  }
 }
 
 /// Sets what the robot really has.
@@ -151,10 +144,14 @@ void Recording::Impl::set_real_values(const Row& row, model::Callback& callback)
   }
 }
 
-/// Adds a line for each difference between the application's file and the robot.
+/// Adds a line for each difference between the application's file, if any, and the robot. Called
+/// with the lock held.
 void Recording::Impl::note_differences(const model::Application& application,
                                        const std::vector<std::size_t>& indices,
                                        std::vector<std::string>& notes) const {
+  if (!stated_) {
+    return;
+  }
   std::vector<bool> found(stated_->callbacks.size(), false);
   std::vector<bool> here(stated_->nodes.size(), false);
   for (std::size_t number = 0; number < indices.size(); ++number) {
@@ -233,19 +230,6 @@ recorder::MaxAges Recording::Impl::max_ages(const std::vector<std::size_t>& indi
     }
   }
   return result;
-}
-
-/// Finds out which callback publishes for which other, and how old data may be. Used if no file
-/// states an application. Called with the lock held.
-void Recording::Impl::connect(const std::vector<std::size_t>& indices,
-                              const std::vector<recorder::LoggedInstance>& instances,
-                              std::vector<std::string>& notes) {
-  model::Application& application = results_.application;
-  recorder::find_publications(application, instances, publications_of(application));
-  results_.max_ages = max_ages(indices);
-  if (recorder::add_age_chains(application, results_.max_ages)) {
-    notes.emplace_back(kSkippedChains);
-  }
 }
 
 }  // namespace rclrt_robot

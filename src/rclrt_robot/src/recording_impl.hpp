@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,7 @@
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
 #include "rclrt/recorder/snapshot_writer.hpp"
+#include "rclrt/recorder/whole_recording.hpp"
 #include "rclrt_rclcpp/observer.hpp"
 #include "rclrt_robot/recording.hpp"
 
@@ -43,7 +45,9 @@ using rclrt_rclcpp::ObservedEntity;
 std::string milliseconds(model::Nanoseconds time);
 
 /// The implementation of a Recording. Executors call these functions while they hold their locks,
-/// so no function of an executor is called while `mutex_` is held.
+/// so no function of an executor is called while `mutex_` is held. A real-time thread may wait for
+/// it (a robot that spins by itself, or makes clients while it runs), so the threads at normal
+/// priority hold it only to copy: they read files, count and write without it.
 ///
 /// The way of an instance: a worker pushes it into the queue of the log, wait-free. The log's
 /// thread passes it on to take(). The recording's own thread takes it from there ten times a
@@ -140,28 +144,27 @@ class Recording::Impl {
   void save_engine_values(std::uint32_t index);
   static recorder::CallbackCounts counts_of(const Row& row);
 
-  void build(model::Application& application, std::vector<std::size_t>& indices,
-             std::vector<std::string>& notes) const;
+  void build(model::Application& application, std::vector<std::size_t>& indices) const;
+  static std::map<model::CallbackPlace, std::size_t> indices_of(
+      const std::optional<model::Application>& stated);
   static void set_real_values(const Row& row, model::Callback& callback);
   void note_differences(const model::Application& application,
                         const std::vector<std::size_t>& indices,
                         std::vector<std::string>& notes) const;
   static std::optional<std::string> group_of(const Row& row);
-  void connect(const std::vector<std::size_t>& indices,
-               const std::vector<recorder::LoggedInstance>& instances,
-               std::vector<std::string>& notes);
   std::vector<std::set<std::string>> publications_of(const model::Application& application) const;
   recorder::MaxAges max_ages(const std::vector<std::size_t>& indices) const;
-  recorder::RunContext read_context() const;
+  recorder::RunContext read_context(const std::vector<recorder::RealtimeState>& realtime) const;
   // The parts of `write`.
   void end_window(Kept& kept);
-  void finish_whole(std::vector<std::string>& notes);
-  void finish_streamed(std::vector<std::string>& notes);
-  void renumber(std::vector<recorder::LoggedInstance>& instances,
-                const std::vector<std::size_t>& indices) const;
+  recorder::RunResults finish_whole(std::vector<std::string>& notes);
+  recorder::RunResults finish_streamed(std::vector<std::string>& notes);
+  static void renumber(std::vector<recorder::LoggedInstance>& instances,
+                       const std::vector<std::size_t>& indices, std::int64_t since_ns);
   std::vector<bool> going_on(const std::vector<std::size_t>& indices, std::size_t callbacks) const;
   void set_executor(recorder::RunResults& results, const std::vector<std::size_t>& indices) const;
-  void describe(recorder::RunResults& results, const std::vector<std::size_t>& indices) const;
+  std::vector<recorder::RealtimeState> describe(recorder::RunResults& results,
+                                                const std::vector<std::size_t>& indices) const;
 
   // The live part, of the recording's own thread except where it says otherwise.
   void make_stream();   // before the thread begins to count
@@ -169,10 +172,16 @@ class Recording::Impl {
   void take(std::span<const recorder::LoggedInstance> instances);  // thread-safe
   std::uint64_t dropped() const;                                   // thread-safe
   void pass();
+  void fail(const char* reason) noexcept;
+  void throw_failure() const;
+  static void warn(const char* what, const char* reason) noexcept;
   void do_due();
-  void keep(std::span<const recorder::LoggedInstance> instances);
+  void keep(std::span<const recorder::LoggedInstance> instances,
+            std::span<const recorder::HostStall> stalls);
   void update(std::span<const recorder::LoggedInstance> instances);
+  std::optional<std::int64_t> ended();
   void write_so_far(std::int64_t horizon_ns);
+  std::int64_t write_every_ns() const;
 
   static constexpr std::size_t kLeftOut = SIZE_MAX;  // an index: not in the application
   static constexpr const char* kSkippedChains =
@@ -181,6 +190,8 @@ class Recording::Impl {
 
   const RecordingOptions options_;
   const std::optional<model::Application> stated_;
+  const std::string sha256_;                                 // of its file, when it was loaded
+  const std::map<model::CallbackPlace, std::size_t> named_;  // its callbacks
   recorder::ResultsDirectory directory_;
 
   std::mutex mutex_;              // guards what follows, up to the inbox
@@ -197,10 +208,11 @@ class Recording::Impl {
   std::uint64_t changes_ = 0;             // of what the application is made of
   bool written_ = false;
 
-  mutable std::mutex inbox_mutex_;  // guards the three below; no thread of an executor takes it
+  mutable std::mutex inbox_mutex_;  // guards the four below; no thread of an executor takes it
   std::vector<recorder::LoggedInstance> inbox_;
   std::uint64_t dropped_ = 0;
   bool begun_ = false;
+  bool is_broken_ = false;  // nothing is counted any more
 
   // Used by the recording's own thread, after begin_stream() and until it has ended.
   recorder::RunResults frame_;  // with the application found so far
@@ -210,11 +222,11 @@ class Recording::Impl {
   std::vector<std::size_t> indices_;  // by number: the index in the frame's application
   std::optional<std::uint64_t> seen_changes_;
   std::vector<recorder::LoggedInstance> batch_;
-  std::vector<recorder::LoggedInstance> all_;  // with numbers of the recording, while it is whole
-  std::vector<recorder::HostStall> all_stalls_;
-  bool is_whole_ = true;  // nothing was let go of
-  bool said_problem_ = false;
-  std::size_t uncounted_ = 0;  // instances that are taken from the inbox
+  recorder::WholeRecording whole_;  // with numbers of the recording
+  std::exception_ptr failure_;      // after it, nothing is counted and nothing is written
+  bool said_dropped_ = false;
+  std::size_t uncounted_ = 0;   // instances that are taken from the inbox
+  std::int64_t passed_ns_ = 0;  // the time of the latest pass
   std::int64_t next_count_ns_ = 0;
   std::int64_t next_write_ns_ = 0;
   std::uint64_t written_instances_ = 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a recording that runs beside the robot: it counts, keeps and writes.
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
@@ -28,6 +32,10 @@ constexpr std::size_t kWritten = 4'096;
 /// Takes instances of the log's thread.
 void Recording::Impl::take(std::span<const recorder::LoggedInstance> instances) {
   const std::scoped_lock lock(inbox_mutex_);
+  if (is_broken_) {
+    dropped_ += instances.size();
+    return;
+  }
   const std::size_t room = kMostWaiting - std::min(kMostWaiting, inbox_.size());
   const auto now = instances.first(std::min(room, instances.size()));
   try {
@@ -41,6 +49,13 @@ void Recording::Impl::take(std::span<const recorder::LoggedInstance> instances) 
 std::uint64_t Recording::Impl::dropped() const {
   const std::scoped_lock lock(inbox_mutex_);
   return dropped_;
+}
+
+/// Returns RecordingOptions::write_every, at most a year: so its sum with a time does not overflow.
+std::int64_t Recording::Impl::write_every_ns() const {
+  constexpr std::chrono::hours kYear{365 * 24};
+  return std::chrono::nanoseconds(std::min<std::chrono::milliseconds>(options_.write_every, kYear))
+      .count();
 }
 
 /// Makes the stream, with the chains of the application's file.
@@ -60,27 +75,63 @@ void Recording::Impl::begin_stream() {
   frame_.started_utc = results_.started_utc;
   frame_.window.start_ns = results_.window.start_ns;
   frame_.host_stalls = probe_->state();
-  next_write_ns_ =
-      results_.window.start_ns + std::chrono::nanoseconds(options_.write_every).count();
+  next_write_ns_ = results_.window.start_ns + write_every_ns();
   const std::scoped_lock lock(inbox_mutex_);
   begun_ = true;
 }
 
 /// Does what is due. If the system has no memory left (with locked memory that is limited, for
-/// example), instances are dropped and counted: that is better than the end of the program.
+/// example), the recording ends: that is better than the end of the program.
 void Recording::Impl::pass() {
+  if (failure_) {
+    return;
+  }
   try {
     do_due();
   } catch (const std::exception& error) {
+    fail(error.what());
+  }
+}
+
+/// Ends the live part because of an exception under way: what it holds may be half changed. Its
+/// memory returns to the system, which may have none left.
+void Recording::Impl::fail(const char* reason) noexcept {
+  failure_ = std::current_exception();
+  {
     const std::scoped_lock lock(inbox_mutex_);
-    dropped_ += std::exchange(uncounted_, 0);
-    if (!std::exchange(said_problem_, true)) {
-      RCLCPP_WARN(logger(), "the recording goes on, but: %s", error.what());
-    }
+    is_broken_ = true;
+    dropped_ += uncounted_ + inbox_.size();
+    inbox_ = {};
+  }
+  batch_ = {};
+  whole_.clear();
+  stream_.reset();
+  warn("the robot goes on without its recording", reason);
+}
+
+/// Logs a warning; nothing if there is no memory for it.
+void Recording::Impl::warn(const char* what, const char* reason) noexcept {
+  try {
+    RCLCPP_WARN(logger(), "%s: %s", what, reason);
+  } catch (const std::exception&) {  // write() still has the reason
+  }
+}
+
+/// Throws the reason if the live part failed. Called when its thread has ended.
+void Recording::Impl::throw_failure() const {
+  if (!failure_) {
+    return;
+  }
+  try {
+    std::rethrow_exception(failure_);
+  } catch (const std::exception& error) {
+    throw std::runtime_error("the recording failed, and " + std::to_string(dropped()) +
+                             " instances are not counted: " + error.what() + writer_.written());
   }
 }
 
 void Recording::Impl::do_due() {
+  std::uint64_t dropped = 0;
   batch_.clear();
   {
     const std::scoped_lock lock(inbox_mutex_);
@@ -88,53 +139,62 @@ void Recording::Impl::do_due() {
       return;
     }
     batch_.swap(inbox_);
+    dropped = dropped_;
   }
   uncounted_ = batch_.size();
+  if (dropped > 0 && !std::exchange(said_dropped_, true)) {
+    warn("the recording has lost instances", "its thread had no CPU or no memory for too long");
+  }
   const std::vector<recorder::HostStall> stalls = probe_->take();
   stream_->add_stalls(stalls);  // before the instances that they excuse
-  if (is_whole_) {
-    all_stalls_.insert(all_stalls_.end(), stalls.begin(), stalls.end());
-  }
   std::erase_if(batch_, [&](const recorder::LoggedInstance& each) {
     return each.record.release_ns < frame_.window.start_ns;
   });
   uncounted_ = batch_.size();
   update(batch_);
-  keep(batch_);
+  keep(batch_, stalls);
   for (recorder::LoggedInstance& each : batch_) {
     each.record.callback = static_cast<std::uint32_t>(indices_[each.record.callback]);
   }
   stream_->add(batch_);
   uncounted_ = 0;
-  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  if (now_ns >= next_count_ns_) {
-    next_count_ns_ = now_ns + kSecond_ns;
-    write_so_far(stream_->advance());
+  // The time of the pass before: if the process was stopped, the log's thread has run since then.
+  const std::int64_t before_ns = std::exchange(passed_ns_, rclrt::realtime::monotonic_now_ns());
+  if (passed_ns_ >= next_count_ns_) {
+    next_count_ns_ = passed_ns_ + kSecond_ns;
+    const std::optional<std::int64_t> ended_ns = ended();
+    const std::int64_t horizon_ns =
+        stream_->advance(std::min(before_ns, ended_ns.value_or(before_ns)));
+    if (!ended_ns || stream_->instances() != written_instances_) {
+      write_so_far(horizon_ns);
+    }
   }
 }
 
+/// Returns when the last spin, or the recording, ended; std::nullopt while a spin is under way.
+std::optional<std::int64_t> Recording::Impl::ended() {
+  const std::scoped_lock lock(mutex_);
+  if (written_) {
+    return results_.window.end_ns;
+  }
+  return spins_ > 0 ? std::nullopt : std::optional(ended_ns_.value_or(results_.window.start_ns));
+}
+
 /// Keeps the instances, with the numbers of the recording, as long as there is room for all.
-void Recording::Impl::keep(std::span<const recorder::LoggedInstance> instances) {
-  if (!is_whole_) {
+void Recording::Impl::keep(std::span<const recorder::LoggedInstance> instances,
+                           std::span<const recorder::HostStall> stalls) {
+  if (!whole_.is_whole()) {
     return;
   }
-  try {
-    if (all_.size() + instances.size() <= options_.max_instances) {
-      all_.insert(all_.end(), instances.begin(), instances.end());
-      return;
-    }
-  } catch (const std::bad_alloc&) {  // the same as if there were no room
+  whole_.add(instances);
+  whole_.add_stalls(stalls);
+  if (!whole_.is_whole()) {
+    RCLCPP_INFO(logger(),
+                "the recording streams from now on, after more than %zu instances or %zu stalls of "
+                "the host: counts, extremes and means are exact, percentiles are at most 0.1 %% "
+                "too large, and single instances are kept of the worst and of the end",
+                options_.max_instances, recorder::WholeRecording::kMostStalls);
   }
-  const std::size_t before = all_.size();
-  is_whole_ = false;
-  all_ = {};
-  all_stalls_ = {};
-  RCLCPP_INFO(logger(),
-              "the recording streams from now on, after more than %llu instances: counts, extremes "
-              "and means "
-              "are exact, percentiles are at most 0.1 %% too large, and single instances are kept "
-              "of the worst and of the end",
-              static_cast<unsigned long long>(before));
 }
 
 /// Takes over what has appeared since the last time, or has an instance now.
@@ -153,8 +213,7 @@ void Recording::Impl::update(std::span<const recorder::LoggedInstance> instances
     for (std::uint32_t i = 0; i < joined_.size(); ++i) {
       save_engine_values(i);
     }
-    std::vector<std::string> at_the_end;  // the differences may not be the last ones
-    build(frame_.application, indices_, at_the_end);
+    build(frame_.application, indices_);
     set_executor(frame_, indices_);
     frame_.max_ages = stated_ ? recorder::MaxAges() : max_ages(indices_);
     of_node = publications_of(frame_.application);
@@ -165,15 +224,16 @@ void Recording::Impl::update(std::span<const recorder::LoggedInstance> instances
 /// Writes the results up to `horizon_ns`, if it is time.
 void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  const std::int64_t every_ns = std::chrono::nanoseconds(options_.write_every).count();
-  if (every_ns == 0 || now_ns < next_write_ns_ || horizon_ns <= frame_.window.start_ns ||
-      stream_->instances() == written_instances_) {
+  const std::int64_t every_ns = write_every_ns();
+  if (every_ns == 0 || now_ns < next_write_ns_ || horizon_ns <= frame_.window.start_ns) {
     return;
   }
+  next_write_ns_ = now_ns + every_ns;
   seen_changes_.reset();  // priorities may have changed
   update({});
   recorder::RunResults results = frame_;
   std::vector<bool> going_on;
+  std::vector<recorder::RealtimeState> realtime;
   {
     Kept kept;
     const std::scoped_lock lock(mutex_);
@@ -181,14 +241,15 @@ void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
       note_active_rows(kept);
     }
     results.threads = results_.threads;
-    describe(results, indices_);
+    realtime = describe(results, indices_);
     going_on = this->going_on(indices_, results.application.callbacks.size());
   }
+  results.context = read_context(realtime);
   results.end = recorder::RunEnd::kRunning;
   results.window.end_ns = horizon_ns;
   stream_->fill(results, going_on, kWritten);
   if (const auto problem = writer_.write(results)) {
-    RCLCPP_WARN(logger(), "the recording goes on, but: %s", problem->c_str());
+    warn("the recording goes on, but", problem->c_str());
   }
   written_instances_ = stream_->instances();
   const std::int64_t took_ns = rclrt::realtime::monotonic_now_ns() - now_ns;

@@ -12,22 +12,22 @@
 #include "rclrt/realtime/replacing_file.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/lineage.hpp"
+#include "rclrt/recorder/proposed_chains.hpp"
+#include "rclrt/recorder/publications.hpp"
 #include "rclrt/recorder/results_writer.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
-#include "rclrt/recorder/sha256.hpp"
 #include "rclrt/recorder/trace_export.hpp"
 #include "recording_impl.hpp"
 
 namespace rclrt_robot {
 
-recorder::RunContext Recording::Impl::read_context() const {
-  std::vector<recorder::RealtimeState> realtime;
-  for (const Joined& each : joined_) {
-    realtime.push_back(each.realtime);
-  }
+/// Returns the circumstances, most of which come from files.
+recorder::RunContext Recording::Impl::read_context(
+    const std::vector<recorder::RealtimeState>& realtime) const {
   recorder::RunContext context = recorder::read_context(realtime, steal_before_);
   context.rmw = rmw_get_implementation_identifier();
   context.versions = {{"rclrt", RCLRT_VERSION}, {"rclcpp", RCLCPP_VERSION_STR}};
+  context.records_dropped = log_.dropped() + dropped();
   return context;
 }
 
@@ -49,22 +49,17 @@ std::vector<std::string> Recording::Impl::write() {
   }
   log_.finish();
   drain_.stop();
+  throw_failure();
   std::vector<std::string> notes;
-  const std::scoped_lock lock(mutex_);
-  results_.host_stalls = probe_->state();
-  if (is_whole_) {
-    finish_whole(notes);
-  } else {
-    finish_streamed(notes);
-  }
+  const recorder::RunResults results =
+      whole_.is_whole() ? finish_whole(notes) : finish_streamed(notes);
   try {
-    recorder::write_results(directory_.staging(), results_);
-    recorder::write_trace(directory_.staging(), results_);
+    recorder::write_results(directory_.staging(), results);
+    recorder::write_trace(directory_.staging(), results);
     directory_.commit();
   } catch (const std::system_error& error) {
     throw rclrt::realtime::WriteError(error.code(), error.what() + writer_.written());
   }
-  results_ = {};  // up to a gigabyte
   return notes;
 }
 
@@ -80,60 +75,90 @@ void Recording::Impl::end_window(Kept& kept) {
   }
 }
 
-/// Sets the results of a recording with all its instances.
-void Recording::Impl::finish_whole(std::vector<std::string>& notes) {
-  results_.host_stalls.stalls = std::move(all_stalls_);
-  results_.application = stated_.value_or(model::Application{});
-  if (!stated_) {
-    results_.application.name = options_.name;
-  }
+/// Returns the results of a recording with all its instances.
+recorder::RunResults Recording::Impl::finish_whole(std::vector<std::string>& notes) {
+  std::vector<recorder::LoggedInstance> instances = whole_.take_instances();
+  recorder::RunResults results;
+  model::Application& application = results.application;
   std::vector<std::size_t> indices;
-  build(results_.application, indices, notes);
-  model::Application& application = results_.application;
-  recorder::leave_out_chains(application, recorder::unfollowed(application), notes);
-  renumber(all_, indices);
-  if (!stated_) {
-    connect(indices, all_, notes);
+  std::vector<recorder::RealtimeState> realtime;
+  std::vector<std::set<std::string>> of_node;
+  std::vector<bool> going_on;
+  {
+    const std::scoped_lock lock(mutex_);
+    results = std::exchange(results_, {});
+    application = stated_.value_or(model::Application{});
+    if (!stated_) {
+      application.name = options_.name;
+    }
+    build(application, indices);
+    note_differences(application, indices, notes);
+    realtime = describe(results, indices);
+    results.max_ages = stated_ ? recorder::MaxAges() : max_ages(indices);
+    of_node = publications_of(application);
+    going_on = this->going_on(indices, application.callbacks.size());
   }
-  recorder::follow_chains(application, results_.window, all_,
-                          going_on(indices, application.callbacks.size()));
-  describe(results_, indices);
-  recorder::account(results_, std::move(all_), rclrt::realtime::allowed_cpus().size());
+  results.host_stalls = probe_->state();
+  results.host_stalls.stalls = whole_.take_stalls();
+  results.context = read_context(realtime);
+  recorder::leave_out_chains(application, recorder::unfollowed(application), notes);
+  renumber(instances, indices, results.window.start_ns);
+  if (!stated_) {
+    recorder::find_publications(application, instances, of_node);
+    if (recorder::add_age_chains(application, results.max_ages)) {
+      notes.emplace_back(kSkippedChains);
+    }
+  }
+  recorder::follow_chains(application, results.window, instances, going_on);
+  recorder::account(results, std::move(instances), rclrt::realtime::allowed_cpus().size());
+  return results;
 }
 
-/// Sets the results of a recording that streamed.
-void Recording::Impl::finish_streamed(std::vector<std::string>& notes) {
-  build(frame_.application, indices_, notes);
+/// Returns the results of a recording that streamed.
+recorder::RunResults Recording::Impl::finish_streamed(std::vector<std::string>& notes) {
+  std::vector<std::set<std::string>> of_node;
+  {
+    const std::scoped_lock lock(mutex_);
+    build(frame_.application, indices_);
+    note_differences(frame_.application, indices_, notes);
+    frame_.max_ages = stated_ ? recorder::MaxAges() : max_ages(indices_);
+    set_executor(frame_, indices_);
+    of_node = publications_of(frame_.application);
+  }
   notes.insert(notes.end(), left_out_.begin(), left_out_.end());
-  frame_.max_ages = stated_ ? recorder::MaxAges() : max_ages(indices_);
-  frame_.host_stalls = std::move(results_.host_stalls);
-  set_executor(frame_, indices_);
-  stream_->grow(publications_of(frame_.application));
+  frame_.host_stalls = probe_->state();
+  stream_->grow(of_node);
   recorder::RunResults results = frame_;
-  results.window = results_.window;
-  results.threads = std::move(results_.threads);
-  describe(results, indices_);
-  stream_->finish(results, going_on(indices_, results.application.callbacks.size()));
+  std::vector<recorder::RealtimeState> realtime;
+  std::vector<bool> going_on;
+  {
+    const std::scoped_lock lock(mutex_);
+    results.window = results_.window;
+    results.threads = std::move(results_.threads);
+    realtime = describe(results, indices_);
+    going_on = this->going_on(indices_, results.application.callbacks.size());
+  }
+  results.context = read_context(realtime);
+  stream_->finish(results, going_on);
   if (stream_->skips_chains()) {
     notes.emplace_back(kSkippedChains);
   }
-  results_ = std::move(results);
+  return results;
 }
 
 /// Changes the callback numbers of the instances to indices in the application. Removes instances
 /// of callbacks that are left out, and those that were released before the recording started.
 void Recording::Impl::renumber(std::vector<recorder::LoggedInstance>& instances,
-                               const std::vector<std::size_t>& indices) const {
+                               const std::vector<std::size_t>& indices, std::int64_t since_ns) {
   std::erase_if(instances, [&](const auto& each) {
-    return each.record.release_ns < results_.window.start_ns ||
-           indices[each.record.callback] == kLeftOut;
+    return each.record.release_ns < since_ns || indices[each.record.callback] == kLeftOut;
   });
   for (recorder::LoggedInstance& each : instances) {
     each.record.callback = static_cast<std::uint32_t>(indices[each.record.callback]);
   }
 }
 
-/// Returns which callbacks of the application would be released again.
+/// Returns which callbacks of the application would be released again. Called with the lock held.
 std::vector<bool> Recording::Impl::going_on(const std::vector<std::size_t>& indices,
                                             std::size_t callbacks) const {
   std::vector<bool> result(callbacks, false);
@@ -163,17 +188,14 @@ void Recording::Impl::set_executor(recorder::RunResults& results,
   }
 }
 
-/// Sets what does not come from the instances. Called with the lock held.
-void Recording::Impl::describe(recorder::RunResults& results,
-                               const std::vector<std::size_t>& indices) const {
+/// Sets what comes neither from the instances nor from files. Returns the state of each executor,
+/// for read_context(). Called with the lock held.
+std::vector<recorder::RealtimeState> Recording::Impl::describe(
+    recorder::RunResults& results, const std::vector<std::size_t>& indices) const {
   results.application_file = options_.application.string();
-  if (stated_) {
-    results.application_sha256 = recorder::sha256_of_file(options_.application);
-  }
+  results.application_sha256 = sha256_;
   results.proposes_chains = !stated_;
   set_executor(results, indices);
-  results.context = read_context();
-  results.context.records_dropped = log_.dropped() + dropped();
   results.callback_counts.assign(results.application.callbacks.size(), {});
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] == kLeftOut) {
@@ -184,6 +206,11 @@ void Recording::Impl::describe(recorder::RunResults& results,
       results.other_kinds.emplace(indices[i], kind);
     }
   }
+  std::vector<recorder::RealtimeState> realtime;
+  for (const Joined& each : joined_) {
+    realtime.push_back(each.realtime);
+  }
+  return realtime;
 }
 
 }  // namespace rclrt_robot

@@ -2,9 +2,45 @@
 // Recordings that stream, and what can be read of them meanwhile.
 #include <gmock/gmock.h>
 
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
 #include <map>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
 
 #include "recorded_robot.hpp"
+
+namespace {
+
+std::atomic<bool> has_no_memory{false};  // for the thread that counts
+std::atomic<int> failures{0};
+
+bool counts_instances() {
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  return std::string_view(name.data()) == "rclrt results";
+}
+
+}  // namespace
+
+// Not inlined, because GCC would report malloc and free as a mismatch with new and delete.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (has_no_memory && counts_instances()) {
+    ++failures;
+    throw std::bad_alloc();
+  }
+  if (void* const memory = std::malloc(size)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace rclrt_robot::test {
 namespace {
@@ -17,6 +53,17 @@ constexpr std::size_t kFew = 30;
 class LongRecording : public Ros {
  protected:
   Json results() const { return Json::parse(text_of(folder_ / "out/results.json")); }
+
+  /// Returns whether results so far have so many instances of the chain.
+  bool has_written(int completed) const {
+    try {
+      const Json found = results();
+      return found["ended"] == "running" && found["chains"].size() == 1 &&
+             found["chains"][0]["completed"] >= completed;
+    } catch (const Json::exception&) {  // there is no file
+      return false;
+    }
+  }
 
   /// Makes a recording, and an executor with it.
   std::shared_ptr<Recording> record(RecordingOptions options) {
@@ -109,21 +156,62 @@ chains:
 
 TEST_F(LongRecording, IsReadableWhileTheRobotRunsAndWithoutAWrite) {
   auto recording = record({.write_every = 50ms});
-  const auto is_written = [&](int completed) {
-    try {
-      const Json found = results();
-      return found["ended"] == "running" && found["chains"].size() == 1 &&
-             found["chains"][0]["completed"] >= completed;
-    } catch (const Json::exception&) {  // there is no file
-      return false;
-    }
-  };
-  spin_until(*executor_, [&] { return is_written(20); });
+  spin_until(*executor_, [&] { return has_written(20); });
   const int completed = results()["chains"][0]["completed"];
   executor_.reset();
   recording.reset();  // as if the process had ended
   EXPECT_GE(results()["chains"][0]["completed"], completed);
   EXPECT_EQ(results()["ended"], "running");
+}
+
+TEST_F(LongRecording, ARobotThatHangsIsShownAsHanging) {
+  const auto recording = record({.write_every = 50ms});
+  std::atomic<bool> hangs{false};
+  std::atomic<bool> is_over{false};
+  const auto stuck = robot_.lidar->create_wall_timer(100ms, [&] {
+    while (hangs && !is_over) {
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  const Spinning spinning(*executor_);
+  ASSERT_TRUE(eventually([&] { return robot_.braked >= 20; }));
+  hangs = true;
+  // Nothing runs any more, and still there are new results.
+  EXPECT_TRUE(eventually([&] {
+    try {
+      const Json chain = results()["chains"][0];
+      return chain["pending"].get<int>() + chain["dropped"].get<int>() >= 150;
+    } catch (const Json::exception&) {  // there is no file
+      return false;
+    }
+  }));
+  is_over = true;
+}
+
+TEST_F(LongRecording, WithoutMemoryTheRobotGoesOnAndTheEarlierResultsStay) {
+  const auto recording = record({.write_every = 50ms});
+  {
+    const Spinning spinning(*executor_);
+    ASSERT_TRUE(eventually([&] { return has_written(20); }));
+    has_no_memory = true;
+    const int braked = robot_.braked;
+    EXPECT_TRUE(eventually([&] { return failures > 0 && robot_.braked >= braked + 100; }));
+    has_no_memory = false;
+  }
+  const Json before = results();
+  EXPECT_GE(before["chains"][0]["completed"], 20);
+  {
+    const Spinning spinning(*executor_);  // with memory again
+    const int braked = robot_.braked;
+    EXPECT_TRUE(eventually([&] { return robot_.braked >= braked + 150; }));
+  }
+  EXPECT_EQ(results(), before);
+  EXPECT_THAT([&] { recording->write(); },
+              ThrowsMessage<std::runtime_error>(testing::AllOf(
+                  HasSubstr("the recording failed, and "),
+                  HasSubstr(" instances are not counted: std::bad_alloc; the results of the first"),
+                  HasSubstr(" s are in "))));
+  EXPECT_EQ(results(), before);
 }
 
 TEST_F(LongRecording, WhatAppearsLateIsAdded) {
@@ -160,6 +248,14 @@ TEST_F(LongRecording, KnowsWhatCallbacksPublishAndTheChainsToALargestAge) {
                   "/planner group 1 subscription /stop"}));
   EXPECT_GT(found["chains"][1]["completed"], 10);
   EXPECT_LT(found["chains"][1]["released"], found["chains"][0]["released"]);
+}
+
+TEST_F(LongRecording, WithTheLongestTimeNothingIsWrittenMeanwhile) {
+  const auto recording = record({.write_every = std::chrono::milliseconds::max()});
+  spin_until(*executor_, [&] { return robot_.braked >= 250; });  // results have a second less
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out/results.json"));
+  recording->write();
+  EXPECT_GE(results()["chains"][0]["completed"], 249);
 }
 
 TEST_F(LongRecording, ATimeBelowZeroIsRefused) {

@@ -36,7 +36,9 @@ struct Flow {
   /// The shortest time between two releases of an event with jitter; 0: no other limit than that of
   /// the period.
   Ticks distance{};
-  Ticks within{};  ///< as `jitter`, after the release itself
+  /// As `jitter`, after the release itself. With a distance, it is no less than the lateness of
+  /// timers, because edf.cpp needs such a jitter of every stream.
+  Ticks within{};
 
   bool operator==(const Flow&) const = default;
 };

@@ -242,6 +242,7 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
         if (latest || !urgent || after[other]) {
           const bool later = on_path[other] || after[other];
           const Ticks until = latest && deadline ? *latest - *deadline + 1 : kHorizon;
+          // So a path depends on responses of other callbacks: every round has to bound it anew.
           if (sum(until, responses_[other]) > 0) {
             add(other, flow, own, true, later, until);
           }

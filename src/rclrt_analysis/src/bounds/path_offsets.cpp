@@ -89,6 +89,9 @@ PathBound PathBounds::bound_by_offsets(const Path& path, std::optional<Ticks> ag
 /// offsets. Otherwise some timers without a stated offset were released up to d earlier, so the
 /// sets do not limit them here. All other work is at least what it was at any time from the begin
 /// on, and the path is released d earlier after it: its response is at least as long as before.
+///
+/// Callbacks are counted by their place behind their timer, on any executor. So the executor must
+/// be alone: a chain that leaves and comes back would have a place that says nothing about sets.
 void PathBounds::lower_by_sets(const Path& path, std::optional<Ticks> age, const BeforePath& start,
                                Budget& budget, PathBound& found) {
   if (workload_.order != Workload::Order::kAnyToTheEnd || !has_own_queues(path) ||

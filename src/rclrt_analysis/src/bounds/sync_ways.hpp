@@ -165,22 +165,25 @@ enum class Taken {
 /// m be the chain's message in a set, t its stamp, and B the time of NextMessages. Take the inputs
 /// of the set's messages with a stamp of at most t, the chain's own input among them. Suppose that
 /// the sync had taken the next message of each of these inputs when the set was formed, and that
-/// all of them are no later than the set's latest message w. Then they make a set with the other
-/// messages of it, which begins later, ends no later, and has the same newest message (the newest
-/// message is followed by none). It is shorter, so this one would not have been formed. So one of
-/// these next messages is later than w, or was taken after w. It is taken within B after t. So w is
+/// all of them are no later than w, a message of the set above t. Then they still waited, because
+/// an input loses its oldest messages first, by its depth as well. They make a set with the other
+/// messages of it, which begins later and has the same newest message. It is shorter, so this one
+/// would not have been formed. So one of these next messages is later than w, or was taken after
+/// the set was formed. It is taken within B after t. A stamp is not later than its arrival, so w is
 /// at most B after t, with the largest B of all inputs but that of w. This holds for any number of
-/// inputs, any periods and any depth. It limits the stamps of all other messages of the set.
+/// inputs, any periods and any depth.
 ///
 /// The message w that completes the set is limited once more, by its previous one, v, of the same
 /// input, and the period of that. Suppose that v is no earlier than t. It did not wait when w
-/// arrived: else the set with v in place of w would have been formed before. So v had left in an
-/// earlier set, which took an earlier message of the chain. Suppose that the sync had taken m by
-/// then. Take the inputs of that set's messages before t. As above, there is one of them with a
-/// next message that is later than v, or was taken after v. It is not the chain's input, nor that
-/// of v. So v is at most B after t, with the largest B of the other inputs; or it was taken before
-/// m. With two inputs this is the limit above. Behind another sync, the period is the longest one
-/// of its timers, see NextMessages, and the limit is one of the release that completes that set.
+/// arrived, and was not pushed out by w: else the set with v in place of w would have been formed
+/// before. So v had left in an earlier set, which took an earlier message of the chain. Suppose
+/// that the sync had taken m by then. Take the inputs of that set's messages before t. As above,
+/// there is one of them with a next message that is later than v, or was taken after v. It is not
+/// the chain's input, nor that of v. So v is at most B after t, with the largest B of the other
+/// inputs; or it was taken before m. With two inputs this is the limit above. If there is no v, w
+/// is the first message of its input, which the first release of its timer brings. Behind another
+/// sync, the period is the longest one of its timers, see NextMessages, and the limit is one of the
+/// release that completes that set.
 ///
 /// With two inputs, a message that is no more frequent than those of the other input waits less.
 /// Let T be the least time between two messages of the chain, and P, no longer than T and than the

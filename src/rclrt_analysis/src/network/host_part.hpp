@@ -60,7 +60,9 @@ class HostPart {
   void set_arrival(FlowId flow, const FlowArrival& arrival);
 
   /// Returns a sync that matches messages of another host, as a callback of the whole application:
-  /// by stamps that are older than their arrival, and of another clock. nullopt: there is none.
+  /// by stamps that are older than their arrival, and of another clock. nullopt: there is none. The
+  /// proofs of find_joins() do not hold for such a sync, because they need that no stamp is later
+  /// than its arrival.
   std::optional<std::size_t> sync_over_hosts() const;
 
  private:

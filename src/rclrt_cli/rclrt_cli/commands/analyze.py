@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sensitivity",
         action="store_true",
         help="show how far each execution time and each period can change alone before a"
-        " deadline is no longer proved",
+        " deadline is no longer proved or conditional",
     )
     parser.add_argument(
         "--advise",

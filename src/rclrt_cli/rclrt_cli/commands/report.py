@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 from pathlib import Path
 
 from rclrt_py.comparisons.comparison import combine
@@ -12,7 +13,7 @@ from rclrt_py.errors import EXIT_OK, BadInput
 from rclrt_py.files.atomic import check_file
 from rclrt_py.options.overheads import add_file_arguments, overheads_file
 from rclrt_py.report.callback_limits import limit_lines
-from rclrt_py.report.writing import load_results, write_report
+from rclrt_py.report.writing import load_results, page_beside, settled, write_report
 
 from rclrt_cli.printing import exit_code, print_comparison
 
@@ -32,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help="name of the page; default DIR/report.html; required with several directories",
+        help="name of the page; default DIR/report.html, or DIR.html if the run goes on; "
+        "required with several directories",
     )
 
     parser.add_argument(
@@ -58,15 +60,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         inputs = [*directories, arguments.application, arguments.overheads]
         check_file("-o", arguments.output, inputs)
-    directory = directories[0]
-    comparison = load_results(directory)
-    if arguments.application is not None:
-        hold_against(directory, arguments.application, overheads)
-        comparison = load_results(directory)
-    if len(directories) > 1:
-        comparison = combine([comparison, *(load_results(other) for other in directories[1:])])
-    output = write_report(comparison, directory, arguments.output)
-    print_comparison(comparison)
+    with ExitStack() as stack:
+        places = [stack.enter_context(settled(each)) for each in directories]
+        directory, output = places[0], arguments.output
+        if output is None and directory != directories[0]:
+            output = page_beside(directories[0])
+        if arguments.application is not None:
+            load_results(directory)  # a directory that has none is refused as without bounds
+            hold_against(directory, arguments.application, overheads)
+        loaded = [load_results(*each) for each in zip(places, directories, strict=True)]
+        comparison = combine(loaded) if len(loaded) > 1 else loaded[0]
+        output = write_report(comparison, directory, output)
+        print_comparison(comparison)
     for line in limit_lines(comparison.executors):
         print(line)
     print(f"\n{output}")

@@ -37,7 +37,10 @@ def table(result: SensitivityResult) -> Iterator[str]:
                 by = "" if item["factor"] is None else f"  factor {item['factor']:.6g}"
                 yield with_limit.line(*cells, exact(item["limit"]), by)
     if not result["monotone"]:
-        yield "Between the limits and beyond them not every value that was tried agrees."
+        yield (
+            "Not monotone: some value within a limit is not proved, or some value beyond it is. "
+            "Check your value with rclrt analyze."
+        )
 
 
 def _name(item: MarginResult) -> str:

@@ -72,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         type=whole_number("no number of CPUs for several", 2, MOST_CPUS),
         default=1,
-        help="draw executors on two to M CPUs, of which each has some; at most "
-        f"{MOST_CPUS}; default: one CPU for each executor",
+        help="draw executors on two to M CPUs, of which each has some (one in five applications "
+        f"states no CPUs); at most {MOST_CPUS}; default: one CPU for each executor",
     )
     parser.add_argument(
         "--hosts",

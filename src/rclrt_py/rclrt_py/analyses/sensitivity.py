@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far each time can change alone before a deadline is no longer proved."""
+"""How far each time can change alone before a deadline is no longer proved or conditional."""
 
 from __future__ import annotations
 

@@ -126,10 +126,12 @@ def _check_plan(directory: Path, executors: Sequence[str], rounds: int) -> None:
             )
 
 
-def load_single_run(directory: Path, claimed: Path | None = None) -> Comparison:
+def load_single_run(
+    directory: Path, claimed: Path | None = None, original: Path | None = None
+) -> Comparison:
     """A run directory seen as a comparison of one executor. `claimed`: the directory with the
-    bounds, if it is another one."""
-    run = Run.load(directory)
+    bounds, if it is another one. `original`: the directory of which this one is a copy."""
+    run = Run.load(directory, original)
     merged = with_predictions(merge_runs([run]), [run], Predictions.load(claimed or directory))
     return Comparison(
         1, run.results.duration_s, (), (merged,), {run.results.executor: (run,)}, True
@@ -147,10 +149,10 @@ def combine(comparisons: Sequence[Comparison]) -> Comparison:
             own = comparison.runs[results.executor]
             if executors and parts_of(results) != parts_of(executors[0]):
                 raise BadInput(
-                    f"{own[0].directory}: measured another application than "
-                    f"{runs[executors[0].executor][0].directory}; measure both again"
+                    f"{own[0].place}: measured another application than "
+                    f"{runs[executors[0].executor][0].place}; measure both again"
                 )
-            named = _distinguished(results, own[0].directory, runs)
+            named = _distinguished(results, own[0].place, runs)
             executors.append(named)
             runs[named.executor] = own
     return Comparison(

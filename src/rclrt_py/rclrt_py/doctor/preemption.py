@@ -34,15 +34,17 @@ def preemption(root: Path) -> Finding:
     if is_preempt_rt(root):
         return ok(name, "PREEMPT_RT: also within the kernel")
     model = preemption_model(root)
+    source = "" if shown_model(root) else " by boot parameter or configuration"
     if model is None:
         return ok(
             name, "model not known: the kernel shows neither its switch nor its configuration"
         )
     if model in PREEMPTS:
-        return ok(name, f"{model}: real-time threads preempt system calls")
+        return ok(name, f"{model}{source}: real-time threads preempt system calls")
     return warning(
         name,
-        f"{model}: a real-time thread waits until the system call of another thread lets it run",
+        f"{model}{source}: a real-time thread waits until the system call of another thread lets "
+        "it run",
         _fix(root),
     )
 
@@ -50,9 +52,9 @@ def preemption(root: Path) -> Finding:
 def preemption_model(root: Path) -> str | None:
     """Returns none, voluntary, lazy or full: what the switch shows, else what was stated at boot,
     else how the kernel was configured. None: the model is not known."""
-    shown = re.search(r"\((\w+)\)", read(root / SWITCH) or "")
+    shown = shown_model(root)
     if shown:
-        return shown[1]
+        return shown
     stated = cpu_lists.boot_parameter(root, "preempt")
     if stated in CONFIGURED.values() and is_switchable(root):
         return stated
@@ -61,6 +63,12 @@ def preemption_model(root: Path) -> str | None:
             if f"{key}=y" in text.splitlines():
                 return model
     return None
+
+
+def shown_model(root: Path) -> str | None:
+    """Returns the model that the switch shows. None: it does not exist, or may not be read."""
+    shown = re.search(r"\((\w+)\)", read(root / SWITCH) or "")
+    return shown[1] if shown else None
 
 
 def is_switchable(root: Path) -> bool:
@@ -82,5 +90,5 @@ def _configurations(root: Path) -> Iterator[str]:
 
 def _fix(root: Path) -> str:
     if is_switchable(root):
-        return f"boot with preempt=full, or echo full > /{SWITCH} until reboot"
+        return f"boot with preempt=full, or as root echo full > /{SWITCH} until reboot"
     return "take a kernel with CONFIG_PREEMPT_DYNAMIC, and boot with preempt=full"

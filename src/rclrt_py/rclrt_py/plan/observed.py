@@ -8,7 +8,7 @@ from typing import Any
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.report.misses import misses_data
-from rclrt_py.report.writing import load_results
+from rclrt_py.report.writing import load_results, settled
 from rclrt_py.runs.results import Results
 from rclrt_py.runs.run_data import RESULTS
 
@@ -20,12 +20,13 @@ def observed(directory: Path, executor: str) -> dict[str, Any]:
     `goes_on`: the run has not ended, and has newer results later. The results of a comparison are
     those of `executor`, or else of its first executor. Throws BadInput if the directory has no
     results."""
-    comparison = load_results(directory)
-    shown = next(
-        (each for each in comparison.executors if each.executor == executor),
-        comparison.executors[0],
-    )
-    culprits = _culprits(comparison, comparison.executors.index(shown))
+    with settled(directory) as place:
+        comparison = load_results(place, directory)
+        shown = next(
+            (each for each in comparison.executors if each.executor == executor),
+            comparison.executors[0],
+        )
+        culprits = _culprits(comparison, comparison.executors.index(shown))
     return {
         "directory": str(directory),
         "executor": shown.executor_label,

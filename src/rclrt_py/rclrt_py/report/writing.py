@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from rclrt_py.bounds.comparing import add_to_results_file
@@ -22,6 +24,7 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.report.page import make_report
 from rclrt_py.runs.output_directory import REPORT, STAGING, Plan, move_up
 from rclrt_py.runs.run_data import RESULTS, TRACE
+from rclrt_py.runs.streamed import RUNNING
 
 TRIES = 20
 """How often the results of a run that goes on are copied until none was replaced meanwhile."""
@@ -46,9 +49,42 @@ def finish_comparison(directory: Path, plan: Plan) -> Comparison:
     return comparison
 
 
-def load_results(directory: Path) -> Comparison:
+def goes_on(directory: Path) -> bool:
+    """Returns whether the directory has the results of a run that had not ended by then. If its
+    program still runs, it replaces the whole directory every few seconds."""
+    if not (directory / RESULTS).is_file():
+        return False
+    results = JsonValue.load(directory / RESULTS)
+    return results.has("ended") and results.get("ended").text() == RUNNING
+
+
+@contextlib.contextmanager
+def settled(directory: Path) -> Iterator[Path]:
+    """Yields a directory with the results in `directory` that does not change: `directory`, or a
+    copy if the run goes on. The copy is removed afterwards. Errors of the block name `directory`.
+    Throws BadInput if the files cannot be copied."""
+    if not goes_on(directory):
+        yield directory
+        return
+    with tempfile.TemporaryDirectory(prefix="rclrt-report-") as temporary:
+        copy = _copied(directory, Path(temporary) / "results")
+        try:
+            yield copy
+        except BadInput as error:
+            raise BadInput(str(error).replace(str(copy), str(directory))) from error
+
+
+def page_beside(directory: Path) -> Path:
+    """Returns the place of the page about a run that goes on: it is not in its directory, because
+    the next results replace that."""
+    place = directory if directory.name not in ("", "..") else directory.resolve()
+    return place.with_name(place.name + ".html")
+
+
+def load_results(directory: Path, original: Path | None = None) -> Comparison:
     """Loads the comparison or the run in the directory. The command that made it may have been
-    killed, or a long run may not have ended: then these are the results so far."""
+    killed, or a long run may not have ended: then these are the results so far. `original`: the
+    directory of which this one is a copy, see settled()."""
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "no such directory"
         raise BadInput(
@@ -57,11 +93,11 @@ def load_results(directory: Path) -> Comparison:
     if (directory / RESULTS).exists():
         json_value = JsonValue.load(directory / RESULTS)
         single = json_value.has("rclrt_results")
-        return load_single_run(directory) if single else load_comparison(directory)
+        return load_single_run(directory, None, original) if single else load_comparison(directory)
     plan = Plan.load(directory)
     unfinished = directory / STAGING / "run"
     if plan is not None and plan.kind == "run" and (unfinished / RESULTS).is_file():
-        return load_single_run(_copied(unfinished), directory)
+        return load_single_run(_copied(unfinished, unfinished.with_name("copy")), directory)
     if plan is None or plan.kind != "comparison":
         raise BadInput(
             f"{directory}: has no {RESULTS}; expected a directory of rclrt run, simulate or compare"
@@ -69,10 +105,9 @@ def load_results(directory: Path) -> Comparison:
     return finish_comparison(directory, plan)
 
 
-def _copied(unfinished: Path) -> Path:
+def _copied(unfinished: Path, copy: Path) -> Path:
     """Copies the results so far of a run that was killed, or that goes on: then its program
-    replaces all of them together about once a second. Returns the copy, beside them."""
-    copy = unfinished.with_name("copy")
+    replaces all of them together about once a second. Returns the copy."""
     for _ in range(TRIES):
         with contextlib.suppress(OSError, shutil.Error):  # they were replaced meanwhile
             before = (unfinished / RESULTS).read_bytes()

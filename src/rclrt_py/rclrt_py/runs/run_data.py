@@ -105,10 +105,17 @@ class Run:
 
     directory: Path
     results: Results
+    original: Path | None = None
+    """The directory of which `directory` is a copy."""
 
     @classmethod
-    def load(cls, directory: Path) -> Run:
-        return cls(directory, Results.load(directory / RESULTS))
+    def load(cls, directory: Path, original: Path | None = None) -> Run:
+        return cls(directory, Results.load(directory / RESULTS), original)
+
+    @property
+    def place(self) -> Path:
+        """The directory that the user named."""
+        return self.original or self.directory
 
     def chain_rows(self) -> Iterator[ChainRow]:
         path = self.directory / CHAINS

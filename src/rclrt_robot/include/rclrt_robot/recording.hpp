@@ -61,8 +61,9 @@ class RCLRT_ROBOT_EXPORT Recording final : public rclrt_rclcpp::Observer {
   /// Writes the results up to the end of the last spin, or up to now if the executor is spinning.
   /// Returns the differences between the application's file and the robot, one line each. Throws
   /// std::logic_error if it was called before, if `start` was not called, or if no executor has the
-  /// recording; and std::system_error if a file cannot be written: results that were written before
-  /// then stay.
+  /// recording; std::system_error if a file cannot be written; and std::runtime_error if the
+  /// recording failed before, because there was no memory left, for example. Results that were
+  /// written before then stay.
   std::vector<std::string> write();
 
   /// Returns the observer for an executor that is made with this recording. Throws

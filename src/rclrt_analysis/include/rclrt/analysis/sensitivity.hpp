@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much each time can change by itself before a deadline, or a limit of a chain that samples, is
-// no longer proved.
+// no longer proved or conditional.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@
 namespace rclrt::analysis {
 
 /// The last value, from the stated one on, with which every deadline and limit is proved: with the
-/// next tick one of them is not. If the stated value is not enough, the search begins at the most
-/// harmless value. "Proved" is the answer of one analysis with limited effort, so two limits need
-/// explaining. Close to a full load, busy periods are long, and more effort may prove the next
-/// tick, too. And a bound may become lower with a shorter period: then a value beyond the limit may
-/// be proved again.
+/// next tick one of them is not. A deadline that is conditional counts as proved, also if it was
+/// proved without a condition at the stated value. If the stated value is not enough, the search
+/// begins at the most harmless value. "Proved" is the answer of one analysis with limited effort,
+/// so two limits need explaining. Close to a full load, busy periods are long, and more effort may
+/// prove the next tick, too. And a bound may become lower with a shorter period: then a value
+/// beyond the limit may be proved again.
 struct Margin {
   std::optional<Ticks> limit;  ///< none: not even the most harmless value is enough
   bool unlimited{};            ///< even the largest (of a period: the smallest) value holds

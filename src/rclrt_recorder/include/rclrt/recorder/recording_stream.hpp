@@ -55,8 +55,10 @@ class RCLRT_RECORDER_EXPORT RecordingStream {
   void add_stalls(std::span<const HostStall> stalls);
 
   /// Returns the time up to which everything is counted: no instance that started before it waits.
-  /// Settles what is certain by then.
-  std::int64_t advance();
+  /// Settles what is certain by then. `now_ns`: instances that ended more than half a second before
+  /// this time were added. So time goes on for a robot that hangs, too; without it, time goes on
+  /// with the instances only.
+  std::int64_t advance(std::int64_t now_ns = 0);
 
   /// Sets what RunStream::fill() sets, as if the recording had ended at `results.window.end_ns`,
   /// and the application. `going_on` as for follow_chains(). The recording goes on.

@@ -32,6 +32,10 @@ class RCLRT_RECORDER_EXPORT ResultsDirectory {
   /// names. Call it once.
   void commit();
 
+  /// Replaces the target as commit() does. If the target has other files by now, the destructor
+  /// removes staging(): such results are written again later.
+  void replace();
+
  private:
   std::filesystem::path target_;
   std::filesystem::path staging_;

@@ -14,8 +14,10 @@
 namespace rclrt::recorder {
 
 /// Replaces the results of a run in a directory while the run goes on. The directory has complete
-/// results at any time: those of the last write that succeeded, whatever ends the process. Not
-/// thread-safe.
+/// results at any time: those of the last write that succeeded, whatever ends the process. On a
+/// file system without RENAME_EXCHANGE (NFS, vfat, 9p), a process that is killed between the two
+/// renames of a replacement leaves them beside the directory, in `target.N.partial`. Nothing is
+/// forced to the disk: a power cut may leave files empty. Not thread-safe.
 class RCLRT_RECORDER_EXPORT SnapshotWriter {
  public:
   /// Makes a writer, and no file; `target` is as for ResultsDirectory.
