@@ -20,6 +20,7 @@ class RCLRT_RECORDER_EXPORT WholeRecording {
   /// The most stalls, about 2 MB: a disturbed machine has hundreds of them in a second.
   static constexpr std::size_t kMostStalls = 65'536;
 
+  /// Keeps at most this number of instances.
   explicit WholeRecording(std::size_t most_instances) : most_instances_(most_instances) {}
 
   /// Returns whether it has everything that was added.
@@ -28,6 +29,7 @@ class RCLRT_RECORDER_EXPORT WholeRecording {
   /// Keeps what is added, or lets go of everything if that is too much, or if the system has no
   /// memory left.
   void add(std::span<const LoggedInstance> instances) noexcept;
+  /// The same for stalls; at most kMostStalls are kept.
   void add_stalls(std::span<const HostStall> stalls) noexcept;
 
   /// Lets go of everything.
