@@ -29,7 +29,7 @@ class RCLRT_RECORDER_EXPORT WholeRecording {
   /// Keeps what is added, or lets go of everything if that is too much, or if the system has no
   /// memory left.
   void add(std::span<const LoggedInstance> instances) noexcept;
-  /// The same for stalls; at most kMostStalls are kept.
+  /// Keeps stalls in the same way, at most kMostStalls.
   void add_stalls(std::span<const HostStall> stalls) noexcept;
 
   /// Lets go of everything.
