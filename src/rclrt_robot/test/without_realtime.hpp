@@ -16,7 +16,7 @@ class WithoutRealtime {
     getrlimit(RLIMIT_RTPRIO, &before_);
     const rlimit none{0, before_.rlim_max};
     setrlimit(RLIMIT_RTPRIO, &none);
-    prctl(PR_CAPBSET_DROP, CAP_SYS_NICE);  // refused to a user who has none to give on
+    prctl(PR_CAPBSET_DROP, CAP_SYS_NICE);  // refused if the process lacks the right to drop it
   }
   ~WithoutRealtime() { setrlimit(RLIMIT_RTPRIO, &before_); }
   WithoutRealtime(const WithoutRealtime&) = delete;

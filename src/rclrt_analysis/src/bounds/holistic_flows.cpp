@@ -22,6 +22,17 @@ void merge(std::vector<Flow>& flows, const Flow& flow) {
   flows.push_back(flow);
 }
 
+/// Returns the largest value of a field among the flows of a timer; 0: it has none.
+Ticks largest_of_timer(const std::vector<Flow>& flows, std::size_t timer, Ticks Flow::* field) {
+  Ticks result = 0;
+  for (const Flow& each : flows) {
+    if (each.timer == timer) {
+      result = std::max(result, each.*field);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback, bool user_code) {
@@ -162,12 +173,7 @@ Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
     return alone;
   }
   const SegmentBound& segment = segments_[callback];
-  Ticks jitter = 0;
-  for (const Flow& first : flows_[segment.first]) {
-    if (first.timer == flow.timer) {
-      jitter = std::max(jitter, first.jitter);
-    }
-  }
+  const Ticks jitter = largest_of_timer(flows_[segment.first], flow.timer, &Flow::jitter);
   return std::min(alone, sum(jitter, segment.from_nominal.value_or(segment.from_arrival)));
 }
 
@@ -180,12 +186,7 @@ Ticks Holistic::within_after(std::size_t callback, const Flow& flow) const {
     return alone;
   }
   const SegmentBound& segment = segments_[callback];
-  Ticks within = 0;
-  for (const Flow& first : flows_[segment.first]) {
-    if (first.timer == flow.timer) {
-      within = std::max(within, first.within);
-    }
-  }
+  const Ticks within = largest_of_timer(flows_[segment.first], flow.timer, &Flow::within);
   return std::min(alone, sum(within, segment.from_arrival));
 }
 
