@@ -268,13 +268,14 @@ std::optional<PathBound> PathBounds::worst_by_sets(const Path& path, const PathT
   const std::int64_t steps_before = budget.used();
   struct Worst {
     Ticks response = -1;
-    Ticks arrival{};  // of the first release that it bounds
-    Ticks until{};    // of the last one
+    Ticks since{};  // the releases that it bounds are from here on
+    Ticks until{};
     Ticks start{};
     Ticks end{};
   } worst;
   Ticks exact = 0;
   Ticks arrival = 0;
+  Ticks since = 0;  // a release in (since, arrival] is like one at `arrival`
   Ticks start = 1;  // for the last release examined
   Ticks several = 1;
   while (arrival < sets.end_of_arrivals) {
@@ -286,7 +287,7 @@ std::optional<PathBound> PathBounds::worst_by_sets(const Path& path, const PathT
     if (!end) {
       return std::nullopt;
     }
-    const Ticks response = *end - (arrival - jitter_);
+    const Ticks response = *end - (since - jitter_);
     const bool coarse = budget.used() - steps_before > exact_steps;
     if (several > 0 && response > (coarse ? exact + exact / 16 : exact)) {
       several = several > 1 ? several / 4 : 0;
@@ -296,24 +297,26 @@ std::optional<PathBound> PathBounds::worst_by_sets(const Path& path, const PathT
       exact = std::max(exact, response);
     }
     if (response > worst.response) {
-      worst = {response, arrival, arrival + several, *found, *end};
+      worst = {response, since, arrival + several, *found, *end};
     }
     if (response >= sets.limit) {
       return std::nullopt;
     }
     start = *found;
     arrival += several;
-    const Ticks next = std::min(own.next(arrival), next_arrival(path, terms, sets, arrival));
+    const Ticks others = next_arrival(path, terms, sets, arrival);
+    const Ticks next = std::min(own.next(arrival), others);
     several = several > 0 ? 2 * several : std::max<Ticks>(1, (next - arrival) / 2);
     arrival = next;
+    since = arrival == others && is_seen_at_once(path) ? arrival - 1 : arrival;
   }
   PathBound result = explain_sets(path, terms, sets, worst.until, worst.start, worst.end);
   result.response = worst.response;
-  result.waited = worst.arrival - jitter_;
+  result.waited = worst.since - jitter_;
   return result;
 }
 
-/// Returns the next time at which released_by() of another timer is greater.
+/// Returns the next time, in whole ticks, at which released_by() of another timer is greater.
 Ticks PathBounds::next_arrival(const Path& path, const PathTerms& terms, const ReadySets& sets,
                                Ticks arrival) const {
   Ticks next = kHorizon;
