@@ -54,7 +54,8 @@ class Browser:
     def load(
         self, page: Path | str, width: int = WIDE, dark: bool = False, height: int = 900
     ) -> None:
-        """Opens a file or an address."""
+        """Opens a file or an address, and waits for its first picture: Chromium drops clicks and
+        keys that come before."""
         self.messages()
         self.requests()
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -62,6 +63,7 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         self.driver.get(page if isinstance(page, str) else page.as_uri())
+        self.wait("return performance.getEntriesByName('first-paint').length > 0")
 
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)

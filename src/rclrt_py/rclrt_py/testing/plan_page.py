@@ -37,8 +37,9 @@ def card(browser: Browser, callback: str) -> Any:
 
 
 def choose(browser: Browser, callback: str) -> None:
-    """Clicks on the card of a callback."""
+    """Clicks on the card of a callback, and waits until it is chosen."""
     ActionChains(browser.driver).click(card(browser, callback)).perform()
+    browser.wait(f"return isSelected('callback', {callback!r})")
 
 
 def fill(browser: Browser, field: str, text: str) -> None:
