@@ -2,6 +2,7 @@
 #include "margin_search.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace rclrt::analysis::detail {
 namespace {
@@ -100,16 +101,28 @@ MarginSearch::Point MarginSearch::point(Ticks value) {
 }
 
 /// Returns the last value with which all deadlines are proved by this look. With `good`, they are.
+///
+/// A deadline that holds with one value holds with all values before it, so each is studied once.
+/// Where the effort ends, that is not so: if a deadline comes again, all of them decide together.
 Ticks MarginSearch::last_in_stage(Ticks good, Look look) {
   look_ = look;
+  const auto all = [&](Ticks value) {
+    return look == Look::kQuick ? all_hold(value, look) : holds(value);
+  };
   std::optional<Ticks> bad;
-  while (true) {
+  std::set<std::size_t> studied;
+  while (!critical_ || studied.insert(*critical_).second) {
     const Ticks last = last_of_deadline(good, bad);
-    if (last == good || (look == Look::kQuick ? all_hold(last, look) : holds(last))) {
+    if (last == good || all(last)) {
       return last;
     }
     bad = last;  // another deadline is missed there
   }
+  while (bad && (*bad - good) * direction_ > 1) {
+    const Ticks middle = good + (*bad - good) / 2;
+    (all(middle) ? good : *bad) = middle;
+  }
+  return good;
 }
 
 /// Returns the last value with which the deadline under study is proved. `bad`: a value with which
