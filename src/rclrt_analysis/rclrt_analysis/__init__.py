@@ -12,6 +12,7 @@ are nanoseconds; `duration_text` writes them in a unit that is easy to read.
 
 from rclrt_analysis._native import (
     MAPPABLE_LEVELS,
+    MICROSECONDS,
     Advice,
     Allowance,
     Assignment,
@@ -82,6 +83,7 @@ from rclrt_analysis._native import (
     load_overheads,
     load_task_set,
     observation_context,
+    parse_microseconds,
     parse_task_set,
     passes_hyperbolic_bound,
     passes_liu_layland,
@@ -108,6 +110,7 @@ from rclrt_analysis._native import (
 
 __all__ = [
     "MAPPABLE_LEVELS",
+    "MICROSECONDS",
     "Advice",
     "Allowance",
     "AssignProgress",
@@ -178,6 +181,7 @@ __all__ = [
     "load_overheads",
     "load_task_set",
     "observation_context",
+    "parse_microseconds",
     "parse_task_set",
     "passes_hyperbolic_bound",
     "passes_liu_layland",

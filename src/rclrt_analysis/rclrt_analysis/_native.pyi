@@ -362,6 +362,8 @@ class Margin:
     @property
     def unlimited(self) -> bool: ...
     @property
+    def conditional(self) -> bool: ...
+    @property
     def monotone(self) -> bool: ...
 
 @final
@@ -405,7 +407,7 @@ def advise(
 def sensitivity(
     application: Application,
     executor: str = "preemptive",
-    overheads: Overheads = ...,
+    machine: Machine = ...,
 ) -> Sensitivity: ...
 def task_sensitivity(tasks: Sequence[Task], policy: str = "fp_preemptive") -> Sensitivity: ...
 
@@ -579,6 +581,9 @@ class OverheadsFile:
     ) -> Machine: ...
 
 def load_overheads(path: str | os.PathLike[str]) -> OverheadsFile: ...
+def parse_microseconds(text: str) -> int | None: ...
+
+MICROSECONDS: str
 
 @final
 class CauseEffectTerm:

@@ -9,6 +9,7 @@
 #include "decimal.hpp"
 #include "later_begins.hpp"
 #include "rclrt/analysis/read_task_set.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/name_index.hpp"
 #include "rclrt/yaml/scalars.hpp"
@@ -335,7 +336,8 @@ class Reader {
 CounterExampleResult parse_counter_example(std::string_view text, const Application& application) {
   Context context;
   CounterExampleResult result;
-  if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
+  const auto root = yaml::read_yaml(text, context.diagnostics);
+  if (root && !model::report_other_kind(*root, model::FileKind::kCounterExample, context)) {
     CounterExample example = Reader(application, context).read(*root);
     if (context.diagnostics.empty()) {
       result.example = std::move(example);

@@ -9,6 +9,7 @@
 
 #include "decimal.hpp"
 #include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/scalars.hpp"
 
@@ -23,7 +24,12 @@ using yaml::Node;
 constexpr Ticks kMostNs = 1'000'000'000'000;  // as in the schema
 constexpr int kMostCpus = 65536;
 constexpr int kNsDecimals = 3;  // of a microsecond
-constexpr const char* kMicroseconds = "microseconds from 0 to 1000000000";
+
+std::optional<Ticks> nanoseconds_of(std::string_view microseconds, Round round) {
+  const auto number = detail::parse_decimal(microseconds);
+  const auto ticks = number ? detail::to_ticks(*number, kNsDecimals, round) : std::nullopt;
+  return ticks && *ticks <= kMostNs ? ticks : std::nullopt;
+}
 
 class OverheadsReader {
  public:
@@ -150,16 +156,12 @@ class OverheadsReader {
 
   /// Reports a wrong value under the name `what`, unless that is empty.
   std::optional<Ticks> nanoseconds(const Node& node, const std::string& what, Round round) {
-    const auto number =
-        node.kind == yaml::Kind::kPlain ? detail::parse_decimal(node.text) : std::nullopt;
-    const auto ticks = number ? detail::to_ticks(*number, kNsDecimals, round) : std::nullopt;
-    if (ticks && *ticks <= kMostNs) {
-      return ticks;
-    }
-    if (!what.empty()) {
+    const auto ticks =
+        node.kind == yaml::Kind::kPlain ? nanoseconds_of(node.text, round) : std::nullopt;
+    if (!ticks && !what.empty()) {
       yaml::report_value(node, what, kMicroseconds, context_);
     }
-    return std::nullopt;
+    return ticks;
   }
 
   void read_share(const Node& section) {
@@ -313,10 +315,15 @@ void apply(const StatedOverheads& stated, Overheads& overheads) {
 
 }  // namespace
 
+std::optional<Ticks> parse_microseconds(std::string_view text) {
+  return nanoseconds_of(text, Round::kUp);
+}
+
 OverheadsFileResult parse_overheads(std::string_view text, std::string name) {
   Context context;
   OverheadsFileResult result;
-  if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
+  const auto root = yaml::read_yaml(text, context.diagnostics);
+  if (root && !model::report_other_kind(*root, model::FileKind::kOverheads, context)) {
     OverheadsFile file = OverheadsReader(context).read(*root);
     if (context.diagnostics.empty()) {
       file.name = std::move(name);

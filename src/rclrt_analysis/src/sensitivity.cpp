@@ -10,6 +10,7 @@
 #include "margin_search.hpp"
 #include "quality.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
+#include "rclrt/model/link_messages.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -85,11 +86,12 @@ class ApplicationTrials : public detail::TimeTrials {
 class OfApplication {
  public:
   OfApplication(const model::Application& application, const model::ExecutorChoice& executor,
-                const Overheads& overheads, Effort effort)
+                const Machine& machine, Effort effort)
       : stated_(application),
         tried_(application),
         executor_(executor),
-        overheads_(overheads),
+        machine_(machine),
+        overheads_(machine.overheads),
         effort_(effort) {}
 
   Sensitivity run() {
@@ -135,10 +137,20 @@ class OfApplication {
   /// Returns whether chain_bounds() and cause_effect_bounds() prove everything, with this effort.
   bool is_proved() const { return quality(tried_, executor_, overheads_, effort_).not_proved == 0; }
 
-  Margin margin(const detail::TimeRange& range, ApplicationTrials::Set set) {
-    ApplicationTrials trials(*trials_, *fewer_, *more_, std::move(set),
-                             [this] { return is_proved(); });
-    return search_->margin(range, trials);
+  /// Returns whether something holds only under a condition with the times that are tried.
+  bool is_conditional() const {
+    return !machine_.conditions.empty() ||
+           throttling_condition(model::with_distinct_cpus(tried_), machine_) ||
+           quality(tried_, executor_, overheads_, effort_).conditional > 0;
+  }
+
+  Margin margin(const detail::TimeRange& range, const ApplicationTrials::Set& set) {
+    ApplicationTrials trials(*trials_, *fewer_, *more_, set, [this] { return is_proved(); });
+    Margin result = search_->margin(range, trials);
+    if (result.limit && set(*result.limit)) {
+      result.conditional = is_conditional();
+    }
+    return result;
   }
 
   Margin wcet(std::size_t callback) {
@@ -196,6 +208,7 @@ class OfApplication {
   const model::Application& stated_;
   model::Application tried_;
   model::ExecutorChoice executor_;
+  const Machine& machine_;
   const Overheads& overheads_;
   Effort effort_;
   std::optional<detail::DeadlineTrials> trials_;  // of `tried_`
@@ -232,9 +245,9 @@ class TaskTrials : public detail::TimeTrials {
 }  // namespace
 
 Sensitivity sensitivity(const model::Application& application,
-                        const model::ExecutorChoice& executor, const Overheads& overheads,
+                        const model::ExecutorChoice& executor, const Machine& machine,
                         Effort effort) {
-  return OfApplication(application, executor, overheads, effort).run();
+  return OfApplication(application, executor, machine, effort).run();
 }
 
 Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effort) {

@@ -48,7 +48,7 @@ class AgainstBisection {
 
   /// Compares the margins of the execution times, of all together, and of the periods of timers.
   void compare(const std::string& what) {
-    const Sensitivity found = sensitivity(stated_, executor_, overheads_);
+    const Sensitivity found = sensitivity(stated_, executor_, Machine{.overheads = overheads_});
     const bool stated_holds = holds();
     const auto check = [&](const Margin& margin, Ticks harmless, Ticks stated, Ticks harmful,
                            const std::function<void(Ticks)>& set, const std::string& name) {

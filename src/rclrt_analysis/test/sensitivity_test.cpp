@@ -48,6 +48,23 @@ TEST(Sensitivity, TheLargestTimesOfTwoChainsByHand) {
   }
 }
 
+TEST(Sensitivity, ALimitIsConditionalIfTheMachineOrTheLoadThereMakesItSo) {
+  const auto with = [](const Machine& machine) {
+    return sensitivity(two_chains(), ExecutorKind::kPreemptive, machine);
+  };
+  EXPECT_FALSE(with({}).wcets[0].conditional);
+  const Sensitivity unmeasured = with(Machine::unmeasured());
+  EXPECT_EQ(unmeasured.wcets[0].limit, with({}).wcets[0].limit);
+  EXPECT_TRUE(unmeasured.factor.conditional);
+  EXPECT_TRUE(unmeasured.wcets[0].conditional);
+  EXPECT_TRUE(unmeasured.periods[1].conditional);
+  // The kernel leaves 90 % of the CPU. At a's limit of 5 ms the load is 5 / 10 + 6 / 20 = 80 %, at
+  // b's limit of 16 ms it is 2 / 10 + 16 / 20 = 100 %.
+  const Sensitivity limited = with({.realtime_share = 0.9});
+  EXPECT_FALSE(limited.wcets[0].conditional);
+  EXPECT_TRUE(limited.wcets[1].conditional);
+}
+
 TEST(Sensitivity, TheLimitsOfAChainThatSamplesCount) {
   // b reads what a stores, and is less urgent. So the age is at most a's period and b's response,
   // which is C(b) + C(a) up to 10 ms.

@@ -213,7 +213,7 @@ def test_a_percentile_of_no_file_is_refused(
         (
             {"executors": {"preemptive": {"dispatch_us": -1}}},
             (),
-            "executors.preemptive.dispatch_us is '-1'; expected microseconds",
+            "executors.preemptive.dispatch_us is '-1'; expected a number of microseconds",
         ),
         (
             {"executors": {"preemptive": {"dispatch_us": {"min": 9, "max": 3}}}},
@@ -226,7 +226,12 @@ def test_a_percentile_of_no_file_is_refused(
             "background_us.p99 is '3'; expected no less than p50",
         ),
         ({"rt_bandwidth": {"share": 1.5}}, (), "share is '1.5'; expected a share from 0 to 1"),
-        ({"background_us": 1.1e9}, (), "background_us is '1100000000.0'; expected microseconds"),
+        (
+            {"background_us": 1.1e9},
+            (),
+            "background_us is '1100000000.0'; expected a number of microseconds from 0 to "
+            "1000000000",
+        ),
     ],
 )
 def test_a_wrong_file_is_located(
@@ -313,7 +318,7 @@ def test_without_a_selected_middleware_any_file_is_analyzed_but_runs_refuse_all_
     assert not out.exists()
 
 
-@pytest.mark.parametrize("text", ["1e30", "3600000001", "-1", "nan", "2.0001", "five"])
+@pytest.mark.parametrize("text", ["1e30", "3600000001", "1000000000.1", "-1", "nan", "five"])
 @pytest.mark.parametrize("option", ["--dispatch-us", "--hop-us"])
 def test_a_time_outside_of_the_range_names_the_range(
     tmp_path: Path, rclrt: Rclrt, option: str, text: str
@@ -321,6 +326,12 @@ def test_a_time_outside_of_the_range_names_the_range(
     answer = rclrt("analyze", tmp_path / "app.yaml", f"{option}={text}")
     assert answer.code == 2
     assert (
-        f"argument {option}: '{text}' is no time in this range; expected microseconds, like 2.5, "
-        "from 0 to 999999999.999, with up to three decimals" in answer.err
+        f"argument {option}: '{text}'; expected a number of microseconds from 0 to 1000000000"
+        in answer.err
     )
+
+
+def test_a_time_counts_as_in_a_file_rounded_up_to_a_nanosecond(rclrt: Rclrt) -> None:
+    for text, time_us in (("2.5", 2.5), ("2.0001", 2.001), ("1e3", 1000), ("1000000000", 1e9)):
+        result = rclrt("analyze", APP, "--dispatch-us", text, "--no-search", "--json").json
+        assert result["overheads"]["dispatch_us"] == time_us

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from rclrt_cli.tables.sensitivity import table
-from rclrt_py.analyses.sensitivity import SensitivityResult
+from rclrt_py.analyses.sensitivity import MarginResult, SensitivityResult
 from rclrt_py.testing.command import Rclrt
 
 APPLICATION = """
@@ -46,6 +46,7 @@ def test_each_time_has_its_limit(app: Path, rclrt: Rclrt) -> None:
         "limit": 5.0,
         "factor": 2.5,
         "unlimited": False,
+        "conditional": True,  # the overheads of the machine are not known
     }
     assert result["wcets"][1]["limit"] == 16.0
     assert result["wcets"][2]["unlimited"] is True
@@ -66,6 +67,7 @@ def test_the_table_names_the_tightest_first(app: Path, rclrt: Rclrt) -> None:
 def test_the_table_warns_of_values_that_do_not_agree_with_a_single_limit() -> None:
     result: SensitivityResult = {
         "factor": 2.0,
+        "factor_conditional": False,
         "unit": "ms",
         "wcets": [],
         "periods": [],
@@ -76,6 +78,42 @@ def test_the_table_warns_of_values_that_do_not_agree_with_a_single_limit() -> No
     assert list(table(result))[-1] == (
         "Not monotone: some value within a limit is not proved, or some value beyond it is. "
         "Check your value with rclrt analyze."
+    )
+
+
+def test_limits_that_hold_only_under_a_condition_are_marked(app: Path, rclrt: Rclrt) -> None:
+    unmeasured = rclrt("analyze", app, "--sensitivity").out.splitlines()
+    assert unmeasured[-1] == (
+        "Every limit is conditional: with it, deadlines hold only under the conditions of rclrt "
+        "analyze."
+    )
+    assert not any(line.endswith("  conditional") for line in unmeasured[-8:])
+    proved = rclrt("analyze", app, "--sensitivity", "--dispatch-us", "0").out
+    assert "onditional" not in proved
+
+
+def test_a_single_limit_that_is_conditional_is_marked_in_its_row() -> None:
+    row: MarginResult = {
+        "id": "a",
+        "stated": 2.0,
+        "limit": 5.0,
+        "factor": 2.5,
+        "unlimited": False,
+        "conditional": True,
+    }
+    result: SensitivityResult = {
+        "factor": 2.0,
+        "factor_conditional": False,
+        "unit": "ms",
+        "wcets": [row],
+        "periods": [{**row, "id": "b", "conditional": False}],
+        "monotone": True,
+    }
+    lines = list(table(result))
+    assert [line.split()[-1] for line in lines if " factor 2.5" in line] == ["conditional", "2.5"]
+    assert lines[-1] == (
+        "conditional: with this value, a deadline holds only under a condition. rclrt analyze "
+        "names it."
     )
 
 

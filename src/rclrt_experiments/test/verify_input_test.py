@@ -41,9 +41,8 @@ def test_without_a_feasible_application_nothing_is_verified(
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
         (
             (str(EXAMPLE),),
-            "app.yaml:1:1: Expecting value; expected JSON as rclrt writes it\n  RULES states how "
-            'applications are generated, as JSON, such as {"chain_count": 3}; leave it out for '
-            "the bundled rules. An app.yaml is for rclrt analyze\n",
+            "this is an app.yaml, which describes an application, for `rclrt analyze FILE`; "
+            'expected a file of rules, such as {"chain_count": 3}',
         ),
         (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
         (("--seconds", "-1"), "'-1' is no number of seconds"),

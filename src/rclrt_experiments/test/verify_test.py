@@ -16,16 +16,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from rclrt_experiments.generator.application import draw_application
+from rclrt_experiments.generator.feasibility import feasible_priorities, load
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.verification import verify_command
-from rclrt_experiments.verification.verify import (
-    AGE,
-    REACTION,
-    Attack,
-    Judge,
-    Violation,
-    attack_seed,
-)
+from rclrt_experiments.verification.again import AttackOnChain
+from rclrt_experiments.verification.verify import Attack, Judge, attack_seed
+from rclrt_experiments.verification.violation import AGE, REACTION, RESPONSE, Violation
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis, load_application
 from rclrt_py.testing.command import command
@@ -134,6 +131,23 @@ def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
             assert violation.response_ns > violation.bound_ns
             assert len(violation.application.order) == 1  # one callback is enough to show it
     assert found > attacked / 2
+
+
+def test_a_search_for_one_chain_states_its_violation_as_the_search_for_all_does(
+    tmp_path: Path,
+) -> None:
+    application = draw_application(Rules(random_seed=1))
+    priorities = feasible_priorities(application)
+    model = load(application, priorities)
+    machine = analysis().Machine(overheads=analysis().Overheads())
+    bounds = [each.bound_ns for each in analysis().judge(model, "preemptive", machine).chains]
+    chain, low = model.chains[bounds.index(max(bounds))].id, max(bounds) * 9 // 10
+    attack = AttackOnChain(instances=20_000, chain=chain, bound_ns=low)
+    violation = attack.outcome(application, priorities, "preemptive").violation
+    assert violation is not None
+    assert (violation.chain, violation.bound_ns) == (chain, low)
+    assert violation.what == RESPONSE
+    assert replayed(violation, tmp_path / "found") == violation.response_ns > violation.bound_ns
 
 
 @pytest.mark.parametrize(("executor", "what"), [("preemptive", REACTION), ("wait_set", AGE)])

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "file_kind.hpp"
 #include "limits.hpp"
 #include "names.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "read_robot_sections.hpp"
 #include "yaml.hpp"

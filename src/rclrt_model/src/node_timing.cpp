@@ -7,8 +7,8 @@
 #include <map>
 #include <tuple>
 
-#include "file_kind.hpp"
 #include "limits.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "read_robot_sections.hpp"
 #include "yaml.hpp"

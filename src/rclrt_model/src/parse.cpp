@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "checks.hpp"
-#include "file_kind.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "reader.hpp"
 #include "yaml.hpp"
 
@@ -14,7 +14,7 @@ ParseResult parse_application(std::string_view text) {
   detail::Context context;
   ParseResult result;
   const auto root = read_yaml(text, context.diagnostics);
-  if (root && !report_other_kind(*root, detail::FileKind::kApplication, context)) {
+  if (root && !report_other_kind(*root, FileKind::kApplication, context)) {
     detail::Draft draft = detail::read_application(*root, context);
     detail::check_application(draft, context);
     if (context.diagnostics.empty()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/priorities.hpp"
 
-#include "file_kind.hpp"
 #include "limits.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "yaml.hpp"
 
 namespace rclrt::model {
@@ -36,7 +36,7 @@ Entries read_entries(const YamlNode& section, const Application& application, Co
 }
 
 Entries read_overlay(const YamlNode& root, const Application& application, Context& context) {
-  if (report_other_kind(root, FileKind::kOverlay, context)) {
+  if (report_other_kind(root, FileKind::kPriorities, context)) {
     return {};
   }
   const Fields fields(root, "priorities file", {"rclrt", "application", "priorities"}, context);

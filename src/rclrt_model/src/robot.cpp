@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "file_kind.hpp"
 #include "limits.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "read_robot_sections.hpp"
 #include "yaml.hpp"

@@ -136,58 +136,6 @@ TEST(RobotFile, IsANodePrioritiesFileByItsSection) {
   EXPECT_EQ(*timings, parse_robot(kRobotFile).robot->callbacks);
 }
 
-TEST(RobotFile, AFileOfAnotherKindIsRefusedInOneLineWithTheWayToTheExpectedOne) {
-  const auto lines = [](const auto& result) {
-    std::string text;
-    for (const yaml::Diagnostic& each : result.diagnostics) {
-      text += to_string(each, "f") + "\n";
-    }
-    return text;
-  };
-  const std::string application =
-      "rclrt: 1\nname: demo\nnodes: [{name: a}]\ncallbacks: [{id: b, node: a}]\n";
-  const std::string host = "rclrt: 1\nprocesses: [{name: a}]\n";
-  const std::string timings = "rclrt: 1\ncallbacks: [{node: /a, timer: 0, priority: 1}]\n";
-
-  const std::string no_application =
-      "f:1:1: this is a robot.yaml, which configures a process of rclcpp nodes; expected an "
-      "app.yaml with 'nodes', 'callbacks' and 'chains': `rclrt model` writes one from a trace or a "
-      "recording of the robot\n";
-  EXPECT_EQ(lines(parse_application(kRobotFile)), no_application);
-  EXPECT_EQ(lines(parse_application(timings)), no_application);
-  EXPECT_EQ(lines(parse_application("rclrt: 1\nexecutor: {}\n")), no_application);
-  EXPECT_EQ(lines(parse_application(host)).find("f:1:1: this is a configuration of all processes"),
-            0U);
-
-  const std::string no_robot =
-      "f:1:1: this is an app.yaml, which describes an application; expected a robot.yaml: `rclrt "
-      "synthesize app.yaml --nodes -o robot.yaml` writes one\n";
-  EXPECT_EQ(lines(parse_robot(application)), no_robot);
-  EXPECT_EQ(lines(parse_node_timings(application)), no_robot);
-  EXPECT_EQ(lines(parse_robot(host)),
-            "f:1:1: this is a configuration of all processes of a host; expected a robot.yaml, or "
-            "the name of one of these processes beside the file\n");
-
-  const std::string priorities = "rclrt: 1\napplication: demo\npriorities: {b: 3}\n";
-  EXPECT_EQ(lines(parse_application(priorities)).find("f:1:1: this is a priorities file, which is"),
-            0U);
-  EXPECT_EQ(lines(parse_priorities(application, Application())),
-            "f:1:1: this is an app.yaml, which describes an application; expected a priorities "
-            "file: `rclrt synthesize app.yaml -o priorities.yaml` writes one\n");
-
-  EXPECT_EQ(lines(parse_host(kRobotFile)),
-            "f:1:1: this is a robot.yaml, which configures a process of rclcpp nodes; expected a "
-            "file with 'processes', each with a 'name' and the sections of a robot.yaml\n");
-}
-
-TEST(RobotFile, AFileWithKeysOfTwoKindsHasEachMistakeReported) {
-  const auto result = parse_application("rclrt: 1\nname: demo\nexecutor: {cpus: [1]}\n");
-  ASSERT_EQ(result.diagnostics.size(), 4U);
-  EXPECT_EQ(to_string(result.diagnostics.back(), "f"),
-            "f:3:1: unknown key 'executor' in the application; expected a known key (did you mean "
-            "'executors'?)");
-}
-
 TEST(RobotFile, FindsTheApplicationBesideItself) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("rclrt_robot_" + std::to_string(getpid()));

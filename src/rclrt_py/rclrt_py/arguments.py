@@ -14,6 +14,13 @@ MIN_RUN_SECONDS = 0.01
 MAX_COUNT = 100_000_000
 
 
+def set_usage(parser: argparse.ArgumentParser, *forms: str) -> None:
+    """Sets the usage of a command to several forms, one in each line. argparse shows an option as
+    optional that is required only if another one is not given."""
+    indent = " " * len("usage: ")
+    parser.usage = f"\n{indent}".join(f"%(prog)s {form}" for form in forms)
+
+
 def seconds_argument(text: str) -> float:
     try:
         seconds = float(text)

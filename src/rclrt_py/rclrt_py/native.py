@@ -94,3 +94,21 @@ def load_application(path: Path, priorities: Path | None = None) -> Application:
     except module.ModelError as error:
         raise BadInput(str(error)) from error
     return application
+
+
+def refuse_other_kind(path: Path, expected: str) -> None:
+    """Throws BadInput if the file is of another kind than `expected`, such as "counter_example",
+    with both kinds and the command that takes the file. Does nothing if its kind is not clear."""
+    module = model()
+    try:
+        module.refuse_other_kind(path, expected)
+    except module.ModelError as error:
+        raise BadInput(str(error)) from error
+
+
+def described_kind(path: Path) -> str:
+    """Returns what the file is and which command takes it. Empty: that is not clear."""
+    try:
+        return model().described_kind(path) or ""
+    except RclrtError:  # reports are also made without the native modules
+        return ""

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclrt_py.errors import BadInput
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.hosts import OverHosts
 from rclrt_py.runs.merge import merge_contexts, merge_runs
 from rclrt_py.runs.run_data import Run
 from rclrt_py.stats import summarise
 from rclrt_py.testing.scheduler_model import Callback, Chain
-from rclrt_py.testing.synthetic_run import context, write_run
+from rclrt_py.testing.synthetic_run import context, plain_statistics, write_run
 
 MS = 1_000_000
 milliseconds = st.lists(st.integers(1, 30), min_size=1, max_size=8)
@@ -169,13 +170,13 @@ def sampled_run(directory: Path, ages_ms: list[int], reactions_ms: list[int | No
             "max_reaction_ms": None,
             "max_age_ms": 5,
             "inputs": 4,
-            "distinct": 3,
+            "distinct": 2,
             "outputs": len(rows),
             "initial": 1,
             "missed_reaction": 0,
             "missed_age": sum(age > 5 for age in ages_ms),
             "reaction_ms": None,
-            "age_ms": None,
+            "age_ms": plain_statistics([age * MS for age in ages_ms]),
             "worst_age": way(max(ages_ms), len(rows)),
         }
     ]
@@ -187,7 +188,7 @@ def test_outputs_of_chains_that_sample_are_merged(tmp_path: Path) -> None:
     first = sampled_run(tmp_path / "round-1", [1, 2], [None, 3])
     second = sampled_run(tmp_path / "round-2", [6, 7, 8], [None, 4, None])
     (chain,) = merge_runs([first, second]).cause_effect_chains
-    assert (chain.inputs, chain.distinct, chain.outputs, chain.initial) == (8, 6, 5, 2)
+    assert (chain.inputs, chain.distinct, chain.outputs, chain.initial) == (8, 4, 5, 2)
     assert (chain.missed_age, chain.missed_reaction, chain.missed) == (3, 0, 3)
     assert chain.age is not None
     assert (chain.age.best, chain.age.p50, chain.age.worst) == (1, 6, 8)
@@ -211,3 +212,17 @@ def test_missing_outputs_are_an_error(tmp_path: Path) -> None:
     file.write_text("chain,release_ns,end_ns,age_ns,reaction_ns\nother,0,5,5,\n")
     with pytest.raises(BadInput, match="chain 'other' is not in"):
         merge_runs([run])
+
+
+def test_what_the_clocks_of_hosts_leave_open_is_merged(tmp_path: Path) -> None:
+    runs = []
+    for number, unknown, error_ms in ((1, 1, 0.5), (2, 2, 0.75)):
+        directory = write_run(tmp_path / f"round-{number}", seconds=0.05, graph=ONE_CHAIN)
+        document = json.loads((directory / "results.json").read_text())
+        document["chains"][0].update(unknown=unknown, error_ms=error_ms)
+        document["callbacks"][0].update(error_ms=error_ms)
+        (directory / "results.json").write_text(json.dumps(document))
+        runs.append(Run.load(directory))
+    merged = merge_runs(runs)
+    assert merged.chains[0].over_hosts == OverHosts(unknown=3, error_ms=0.75)
+    assert merged.to_json()["callbacks"][0]["error_ms"] == 0.75

@@ -45,7 +45,7 @@ def sampled(max_age_ms: float | None) -> dict[str, Any]:
         **dict.fromkeys(("inputs", "distinct", "outputs", "initial"), 1),
         **dict.fromkeys(("missed_reaction", "missed_age"), 0),
         "reaction_ms": None,
-        "age_ms": None,
+        "age_ms": dict.fromkeys(("best", "mean", "p50", "p99", "worst"), 31.5),
         "worst_age": {
             "end_ms": 50,
             "time_ms": 31.5,

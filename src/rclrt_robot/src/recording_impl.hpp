@@ -2,6 +2,7 @@
 // The state of a recording.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -28,6 +29,7 @@
 #include "rclrt/recorder/run_accounting.hpp"
 #include "rclrt/recorder/snapshot_writer.hpp"
 #include "rclrt/recorder/whole_recording.hpp"
+#include "rclrt/recorder/write_schedule.hpp"
 #include "rclrt_rclcpp/observer.hpp"
 #include "rclrt_robot/recording.hpp"
 
@@ -181,7 +183,7 @@ class Recording::Impl {
   void update(std::span<const recorder::LoggedInstance> instances);
   std::optional<std::int64_t> ended();
   void write_so_far(std::int64_t horizon_ns);
-  std::int64_t write_every_ns() const;
+  std::chrono::nanoseconds write_every() const;
 
   static constexpr std::size_t kLeftOut = SIZE_MAX;  // an index: not in the application
   static constexpr const char* kSkippedChains =
@@ -228,7 +230,7 @@ class Recording::Impl {
   std::size_t uncounted_ = 0;   // instances that are taken from the inbox
   std::int64_t passed_ns_ = 0;  // the time of the latest pass
   std::int64_t next_count_ns_ = 0;
-  std::int64_t next_write_ns_ = 0;
+  recorder::WriteSchedule writes_{write_every()};
   std::uint64_t written_instances_ = 0;
 
   recorder::InstanceLog log_;             // its thread uses the inbox

@@ -22,10 +22,6 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 /// Instances that wait to be counted; more are dropped. Some 130 MB, which a recording uses only if
 /// its thread gets no CPU for seconds.
 constexpr std::size_t kMostWaiting = 262'144;
-/// Writing takes at most one part in so many of the time.
-constexpr std::int64_t kWriteShare = 50;
-/// How many of the latest instances results have that are written before the end.
-constexpr std::size_t kWritten = 4'096;
 
 }  // namespace
 
@@ -52,10 +48,9 @@ std::uint64_t Recording::Impl::dropped() const {
 }
 
 /// Returns RecordingOptions::write_every, at most a year: so its sum with a time does not overflow.
-std::int64_t Recording::Impl::write_every_ns() const {
+std::chrono::nanoseconds Recording::Impl::write_every() const {
   constexpr std::chrono::hours kYear{365 * 24};
-  return std::chrono::nanoseconds(std::min<std::chrono::milliseconds>(options_.write_every, kYear))
-      .count();
+  return std::min<std::chrono::milliseconds>(options_.write_every, kYear);
 }
 
 /// Makes the stream, with the chains of the application's file.
@@ -75,7 +70,7 @@ void Recording::Impl::begin_stream() {
   frame_.started_utc = results_.started_utc;
   frame_.window.start_ns = results_.window.start_ns;
   frame_.host_stalls = probe_->state();
-  next_write_ns_ = results_.window.start_ns + write_every_ns();
+  writes_.begin(results_.window.start_ns + write_every().count());
   const std::scoped_lock lock(inbox_mutex_);
   begun_ = true;
 }
@@ -224,11 +219,10 @@ void Recording::Impl::update(std::span<const recorder::LoggedInstance> instances
 /// Writes the results up to `horizon_ns`, if it is time.
 void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  const std::int64_t every_ns = write_every_ns();
-  if (every_ns == 0 || now_ns < next_write_ns_ || horizon_ns <= frame_.window.start_ns) {
+  const bool is_asked_for = write_every() > std::chrono::nanoseconds::zero();
+  if (!is_asked_for || !writes_.is_due(now_ns) || horizon_ns <= frame_.window.start_ns) {
     return;
   }
-  next_write_ns_ = now_ns + every_ns;
   seen_changes_.reset();  // priorities may have changed
   update({});
   recorder::RunResults results = frame_;
@@ -247,13 +241,12 @@ void Recording::Impl::write_so_far(std::int64_t horizon_ns) {
   results.context = read_context(realtime);
   results.end = recorder::RunEnd::kRunning;
   results.window.end_ns = horizon_ns;
-  stream_->fill(results, going_on, kWritten);
+  stream_->fill(results, going_on, recorder::WriteSchedule::kInstances);
   if (const auto problem = writer_.write(results)) {
     warn("the recording goes on, but", problem->c_str());
   }
   written_instances_ = stream_->instances();
-  const std::int64_t took_ns = rclrt::realtime::monotonic_now_ns() - now_ns;
-  next_write_ns_ = now_ns + std::max(every_ns, kWriteShare * took_ns);
+  writes_.wrote(now_ns, rclrt::realtime::monotonic_now_ns());
 }
 
 }  // namespace rclrt_robot

@@ -22,10 +22,6 @@ constexpr std::size_t kMostWaiting = 262'144;
 /// A run that is asked to last longer than this writes results before its end.
 constexpr std::chrono::seconds kShort{60};
 constexpr std::int64_t kFirstWrite_ns = 2 * kSecond_ns;
-/// Writing takes at most one part in so many of the time.
-constexpr std::int64_t kWriteShare = 50;
-/// How many of the latest instances results have that are written before the end.
-constexpr std::size_t kWritten = 4'096;
 /// The memory for copies and texts while results are written. It is taken when the run begins to
 /// stream, because the heap would otherwise grow for some minutes, by a few MB.
 constexpr std::size_t kHeapToWrite = std::size_t{32} << 20;
@@ -58,6 +54,7 @@ LiveResults::LiveResults(const recorder::RunResults& results, recorder::HostProb
 
 void LiveResults::begin() {
   const std::scoped_lock lock(mutex_);
+  writes_.begin(frame_.window.start_ns + kFirstWrite_ns);
   begun_ = true;
 }
 
@@ -141,8 +138,7 @@ void LiveResults::do_due() {
 
 /// Writes the results so far, if it is time.
 void LiveResults::write(std::int64_t now_ns) {
-  next_write_ns_ = std::max(next_write_ns_, frame_.window.start_ns + kFirstWrite_ns);
-  if (now_ns < next_write_ns_ || now_ns - kSecond_ns >= frame_.window.end_ns) {
+  if (!writes_.is_due(now_ns) || now_ns - kSecond_ns >= frame_.window.end_ns) {
     return;
   }
   recorder::RunResults results = frame_;
@@ -150,10 +146,9 @@ void LiveResults::write(std::int64_t now_ns) {
   // Everything that ended before has arrived.
   results.window.end_ns = now_ns - kSecond_ns;
   results.context.records_dropped = dropped();
-  stream_.fill(results, kWritten);
+  stream_.fill(results, recorder::WriteSchedule::kInstances);
   options_.write(results);
-  const std::int64_t took_ns = realtime::monotonic_now_ns() - now_ns;
-  next_write_ns_ = now_ns + std::max(kSecond_ns, kWriteShare * took_ns);
+  writes_.wrote(now_ns, realtime::monotonic_now_ns());
 }
 
 void LiveResults::finish(recorder::RunResults& results) {

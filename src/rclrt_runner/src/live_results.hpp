@@ -21,6 +21,7 @@
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/run_stream.hpp"
+#include "rclrt/recorder/write_schedule.hpp"
 
 namespace rclrt::runner {
 
@@ -76,7 +77,7 @@ class LiveResults {
   bool has_heap_ = false;
   bool said_no_memory_ = false;
   std::int64_t next_count_ns_ = 0;
-  std::int64_t next_write_ns_ = 0;
+  recorder::WriteSchedule writes_{std::chrono::seconds(1)};
   realtime::PeriodicDrain drain_;  // last: its thread uses all of the above
 };
 

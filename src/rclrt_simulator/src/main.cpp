@@ -93,7 +93,8 @@ text::OptionTable option_table(Arguments& to, StatedTimes& times) {
       .program = "rclrt_simulator",
       .purpose =
           "Simulates the application under one executor and writes into DIR what "
-          "rclrt_runner would.",
+          "rclrt_runner would. Required are --out, unless --check is given, and --executor and "
+          "--seconds, unless --replay states them.",
       .options =
           {
               text::custom(

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console blocks of the pages that readers follow do what the pages say.
 
-Each block of a page in `docs/start` and `docs/how-to` runs in the order of the page, in an empty
-folder that has what a checkout has. Files that a page shows (`# app.yaml` in their first line) are
-written there. Each line below a command must appear in its output, in that order; further lines may
-stand between. A command must exit with 0, or with a code that its comment states (`# exit code 1`).
+Each block of a page in `docs/start` and `docs/how-to`, and of `examples/bounds`, runs in the order
+of the page, in an empty folder that has what a checkout has. Files that a page shows (`# app.yaml`
+in their first line) are written there. Each line below a command must appear in its output, in that
+order; further lines may stand between. A command must exit with 0, or with a code that its comment
+states (`# exit code 1`).
 
 A block below a line `*Needs ...:*` is not run: the line is the reason, for readers as well. The
 options of its commands are checked nevertheless. A block may stand in a list.
@@ -119,7 +120,14 @@ def test_a_block_in_a_list_is_found_and_one_in_a_quotation_is_named() -> None:
 
 
 def pages() -> list[Path]:
-    return sorted([*(DOCS / "start").glob("*.md"), *(DOCS / "how-to").glob("*.md")])
+    return [
+        *sorted([*(DOCS / "start").glob("*.md"), *(DOCS / "how-to").glob("*.md")]),
+        ROOT / "examples" / "bounds" / "README.md",
+    ]
+
+
+def name_of(page: Path) -> str:
+    return page.parent.name if page.stem == "README" else page.stem
 
 
 def runnable_pages() -> list[Path]:
@@ -132,7 +140,7 @@ def runnable_pages() -> list[Path]:
     return [page for page in pages() if runs(page)]
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_every_console_block_of_a_page_is_one_that_can_be_run(page: Path) -> None:
     lines = unseen(page.read_text(encoding="utf-8"))
     assert not lines, (
@@ -149,7 +157,7 @@ def make_checkout(folder: Path) -> None:
     environment.chmod(0o755)
 
 
-@pytest.mark.parametrize("page", runnable_pages(), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", runnable_pages(), ids=name_of)
 def test_the_blocks_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
     make_checkout(tmp_path)
     for block in blocks(page.read_text(encoding="utf-8")):
@@ -190,7 +198,7 @@ def parser() -> argparse.ArgumentParser:
     return command
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_every_command_of_rclrt_in_a_page_has_a_verb_and_options_that_exist(
     page: Path, parser: argparse.ArgumentParser, capsys: pytest.CaptureFixture[str]
 ) -> None:

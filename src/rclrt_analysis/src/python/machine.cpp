@@ -63,6 +63,8 @@ void bind_overheads_file(py::module_& module) {
           py::arg("application"), py::arg("executor"), py::kw_only(), py::arg("statistic") = "max",
           py::arg("hops") = py::none(), py::arg("stated") = StatedOverheads{});
   module.def("load_overheads", &load_overheads, py::arg("path"));
+  module.def("parse_microseconds", &parse_microseconds, py::arg("text"));
+  module.attr("MICROSECONDS") = kMicroseconds;
 }
 
 }  // namespace

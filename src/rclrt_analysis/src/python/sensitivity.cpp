@@ -16,6 +16,7 @@ void bind_sensitivity(py::module_& module) {
   py::class_<Margin>(module, "Margin")
       .def_readonly("limit", &Margin::limit)
       .def_readonly("unlimited", &Margin::unlimited)
+      .def_readonly("conditional", &Margin::conditional)
       .def_readonly("monotone", &Margin::monotone);
   py::class_<Sensitivity>(module, "Sensitivity")
       .def_readonly("factor", &Sensitivity::factor)
@@ -24,14 +25,13 @@ void bind_sensitivity(py::module_& module) {
   module.def(
       "sensitivity",
       [](const model::Application& application, const std::string& executor,
-         const Overheads& overheads) {
+         const Machine& machine) {
         const model::ExecutorChoice value = executor_with_bounds(executor);
         const py::gil_scoped_release release;
-        return sensitivity(application, value, overheads,
+        return sensitivity(application, value, machine,
                            {.steps = 5'000'000, .check_interrupt = check_signals});
       },
-      py::arg("application"), py::arg("executor") = "preemptive",
-      py::arg("overheads") = Overheads{});
+      py::arg("application"), py::arg("executor") = "preemptive", py::arg("machine") = Machine{});
   module.def(
       "task_sensitivity",
       [](const std::vector<Task>& tasks, const std::string& policy) {

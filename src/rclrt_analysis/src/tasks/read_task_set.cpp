@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "decimal.hpp"
+#include "rclrt/model/file_kind.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/name_index.hpp"
 #include "rclrt/yaml/scalars.hpp"
@@ -205,7 +206,8 @@ void read_policy(const Node* node, Reading& reading) {
 TaskFileResult parse_task_set(std::string_view text) {
   Reading reading;
   TaskFileResult result;
-  if (const auto root = yaml::read_yaml(text, reading.context.diagnostics)) {
+  const auto root = yaml::read_yaml(text, reading.context.diagnostics);
+  if (root && !model::report_other_kind(*root, model::FileKind::kTaskSet, reading.context)) {
     const Fields fields(*root, "task set", {"rclrt", "name", "description", "policy", "tasks"},
                         reading.context);
     if (root->kind == yaml::Kind::kMapping) {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rclrt_py.analyses import advice, chains, sensitivity, task_replay, tasks
+from rclrt_py.arguments import set_usage
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, executor_argument
 from rclrt_py.files.atomic import STANDARD_OUTPUT, check_output, write_output
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    set_usage(parser, "FILE [options]", "--batch FILE.jsonl")
     parser.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="an app.yaml, or a task set (YAML, JSON)"
     )

@@ -7,6 +7,7 @@ import argparse
 from contextlib import ExitStack
 from pathlib import Path
 
+from rclrt_py.arguments import set_usage
 from rclrt_py.comparisons.comparison import combine
 from rclrt_py.comparisons.recorded import hold_against
 from rclrt_py.errors import EXIT_OK, BadInput
@@ -21,6 +22,7 @@ HELP = "make the table and report.html again, from one results directory or seve
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    set_usage(parser, "DIR [options]", "DIR DIR ... -o FILE")
     parser.add_argument(
         "directories",
         metavar="DIR",

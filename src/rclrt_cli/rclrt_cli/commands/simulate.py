@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rclrt_py.analyses import task_replay
 from rclrt_py.analyses.tasks import is_task_set
-from rclrt_py.arguments import MIN_RUN_SECONDS, check_run_seconds, seconds_argument
+from rclrt_py.arguments import MIN_RUN_SECONDS, check_run_seconds, seconds_argument, set_usage
 from rclrt_py.comparisons.measurement import Measurement, outcome
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, check_executor
@@ -45,11 +45,18 @@ PASSED_ON = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    set_usage(
+        parser,
+        "APP --executor X --out DIR [options]",
+        "APP --replay FILE --out DIR [options]",
+        "TASKS --replay FILE [--fail-on-miss]",
+    )
     run_options.add_application_argument(parser)
     parser.add_argument(
         "--executor",
         metavar="X",
-        help=f"the executor: one of {', '.join(EXECUTORS)}; {OPTIONS_HELP}",
+        help=f"the executor: one of {', '.join(EXECUTORS)}; required without --replay; "
+        f"{OPTIONS_HELP}",
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="directory for the results")
     parser.add_argument(

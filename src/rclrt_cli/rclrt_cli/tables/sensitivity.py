@@ -11,6 +11,7 @@ from rclrt_py.text import exact
 
 NAME_WIDTH = 40
 NUMBER_WIDTH = 12
+CONDITIONAL = "  conditional"
 
 
 def table(result: SensitivityResult) -> Iterator[str]:
@@ -18,6 +19,8 @@ def table(result: SensitivityResult) -> Iterator[str]:
     yield ""
     factor = result["factor"]
     together = "no factor is enough" if factor is None else f"factor {factor:.6g}"
+    mark = "" if _are_all_conditional(result) else CONDITIONAL
+    together += mark if result["factor_conditional"] else ""
     yield f"All execution times together: {together}. One alone ({result['unit']}):"
     names = [_name(item) for item in (*result["wcets"], *result["periods"])]
     columns = Columns.named(names, NUMBER_WIDTH)
@@ -29,13 +32,41 @@ def table(result: SensitivityResult) -> Iterator[str]:
         yield columns.indent + what
         for item in sorted(items, key=lambda item: _closeness(item, sign)):
             cells = (_name(item), exact(item["stated"]))
+            suffix = mark if item["conditional"] else ""
             if item["unlimited"]:
-                yield columns.line(*cells, "  any")
+                yield columns.line(*cells, f"  any{suffix}")
             elif item["limit"] is None:
                 yield columns.line(*cells, "  no value of it is enough")
             else:
                 by = "" if item["factor"] is None else f"  factor {item['factor']:.6g}"
-                yield with_limit.line(*cells, exact(item["limit"]), by)
+                yield with_limit.line(*cells, exact(item["limit"]), by + suffix)
+    yield from _notes(result)
+
+
+def _are_all_conditional(result: SensitivityResult) -> bool:
+    """Returns whether there are limits, and no deadline is proved with any of them."""
+    marks = [item["conditional"] for item in _limited(result)]
+    if result["factor"] is not None:
+        marks.append(result["factor_conditional"])
+    return bool(marks) and all(marks)
+
+
+def _limited(result: SensitivityResult) -> list[MarginResult]:
+    items = (*result["wcets"], *result["periods"])
+    return [item for item in items if item["unlimited"] or item["limit"] is not None]
+
+
+def _notes(result: SensitivityResult) -> Iterator[str]:
+    if _are_all_conditional(result):
+        yield (
+            "Every limit is conditional: with it, deadlines hold only under the conditions of "
+            "rclrt analyze."
+        )
+    elif result["factor_conditional"] or any(each["conditional"] for each in _limited(result)):
+        yield (
+            "conditional: with this value, a deadline holds only under a condition. rclrt analyze "
+            "names it."
+        )
     if not result["monotone"]:
         yield (
             "Not monotone: some value within a limit is not proved, or some value beyond it is. "

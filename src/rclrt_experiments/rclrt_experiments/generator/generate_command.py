@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from rclrt_py.arguments import set_usage
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.files.atomic import check_new_directory, new_directory
 from rclrt_py.files.json_reader import JsonValue
@@ -34,6 +35,7 @@ HELP = "make applications from rules: chains, callbacks, syncs, periods, utilisa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    set_usage(parser, "RULES [options]", "--preset NAME [options]", "--rules-data JSON [options]")
     add_rules_arguments(parser)
     parser.add_argument(
         "--timing-data",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rclrt_py.errors import BadInput
 from rclrt_py.files.json_reader import JsonValue, read_text
+from rclrt_py.native import refuse_other_kind
 
 from rclrt_experiments.generator.rules import PRESETS, Rules, read_rules
 from rclrt_experiments.generator.workloads import STATISTICS, read_workloads
@@ -61,6 +62,7 @@ def workloads_of(arguments: argparse.Namespace) -> dict[str, int]:
             raise BadInput("--workload-time: means nothing without workloads; add --workloads FILE")
         return {}
     statistic = arguments.workload_time or STATISTICS[0]
+    refuse_other_kind(arguments.workloads, "workloads")
     return read_workloads(JsonValue.load(arguments.workloads), statistic)
 
 
@@ -76,14 +78,14 @@ def rules_of(arguments: argparse.Namespace) -> Rules:
 
 def _document_of(file: Path) -> JsonValue:
     """Reads a file of rules. Throws BadInput if it is none, such as an application."""
+    refuse_other_kind(file, "rules")
     text = read_text(file)
     try:
         return JsonValue.parse(text, file)
     except BadInput as error:
         raise BadInput(
             f"{error}\n  RULES states how applications are generated, as JSON, such as "
-            '{"chain_count": 3}; leave it out for the bundled rules. An app.yaml is for rclrt '
-            "analyze"
+            '{"chain_count": 3}; leave it out for the bundled rules'
         ) from error
 
 

@@ -15,7 +15,8 @@ from rclrt_experiments.sweep import Backend
 from rclrt_experiments.verification.looseness import Loose
 from rclrt_experiments.verification.sampled import as_limit
 from rclrt_experiments.verification.search import search
-from rclrt_experiments.verification.verify import Attack, Outcome, Violation
+from rclrt_experiments.verification.verify import Attack, Outcome
+from rclrt_experiments.verification.violation import Violation, violation_of
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads
@@ -52,15 +53,7 @@ class AttackOnChain(Attack):
         outcome = Outcome(looseness=(1 / closest,) if closest > 0 else ())
         for found in searched.examples:
             if found is not None:
-                violation = Violation(
-                    executor=executor,
-                    application=attacked,
-                    priorities=priorities,
-                    chain=self.chain,
-                    bound_ns=self.bound_ns,
-                    response_ns=found.response_ns,
-                    counter_example=module.counter_example_text(found, model),
-                )
+                violation = violation_of(found, attacked, priorities, executor)
                 outcome = replace(outcome, violation=violation)
         return outcome
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ from rclrt_py.runs.application import NO_DEADLINE_NS
 from rclrt_experiments.generator.application import GeneratedApplication, Limits
 from rclrt_experiments.generator.feasibility import load
 from rclrt_experiments.verification.search import search
+from rclrt_experiments.verification.violation import Violation, violation_of
 
 if TYPE_CHECKING:
-    from rclrt_analysis import CauseEffectBound, CounterExample, Overheads
-    from rclrt_model import Application
+    from rclrt_analysis import CauseEffectBound, Overheads
 
 
 @dataclass(frozen=True)
@@ -36,25 +36,14 @@ class Sampling:
     """The same of its data age."""
 
 
-@dataclass(frozen=True)
-class Exceeded:
-    """A reaction time or data age above its bound."""
-
-    application: GeneratedApplication
-    """Has the bounds as limits."""
-    model: Application
-    bound_ns: int
-    example: CounterExample
-
-
 def attack_sampled(
     application: GeneratedApplication,
-    priorities: Mapping[str, int],
+    priorities: dict[str, int],
     executor: str,
     overheads: Overheads,
     bounds: Sequence[CauseEffectBound],
     instances: int,
-) -> tuple[Sampling, Exceeded | None]:
+) -> tuple[Sampling, Violation | None]:
     """Searches a reaction time or a data age above these bounds, by simulation of this number of
     instances. Bounds with conditions are not attacked."""
     attacked = [bound.reaction_ns is not None and not bound.assumptions for bound in bounds]
@@ -80,10 +69,9 @@ def attack_sampled(
         reaction=tuple(limit.reaction / time for on, limit, time in reactions if on and time > 0),
         age=tuple(limit.age / time for on, limit, time in ages if on and time > 0),
     )
-    for limit, found in zip(limits, searched.cause_effect_examples, strict=True):
+    for found in searched.cause_effect_examples:
         if found is not None:
-            bound_ns = limit.age if found.limit == "age" else limit.reaction
-            return sampling, Exceeded(limited, model, bound_ns, found)
+            return sampling, violation_of(found, limited, priorities, executor)
     return sampling, None
 
 

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from rclrt_py.terminal.table import Columns
 
 from rclrt_experiments.verification.looseness import Loose, causes_of, worst_of
-from rclrt_experiments.verification.verify import Outcome, Violation, total
+from rclrt_experiments.verification.verify import Outcome, total
+from rclrt_experiments.verification.violation import Violation
 
 MOST_LOAD = 0.85
 """The bounds of applications with a higher load count in no statistic."""

@@ -25,7 +25,6 @@ from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.generator.timing import Infeasible
 from rclrt_experiments.verification.looseness import Loose, cause_of
 from rclrt_experiments.verification.sampled import (
-    Exceeded,
     Sampling,
     as_limit,
     attack_sampled,
@@ -34,6 +33,7 @@ from rclrt_experiments.verification.sampled import (
 from rclrt_experiments.verification.search import search
 from rclrt_experiments.verification.shrink import smaller_ones
 from rclrt_experiments.verification.verdicts import differences
+from rclrt_experiments.verification.violation import Violation, violation_of
 from rclrt_experiments.verification.waits import with_waits
 
 if TYPE_CHECKING:
@@ -42,26 +42,6 @@ if TYPE_CHECKING:
 
 Judge = Callable[..., Any]
 CPU_COUNTS = (2, 3, 4, 8, 16)
-REACTION = "reaction time"
-AGE = "data age"
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A response, reaction time or data age above a proved bound, in an application from which
-    nothing can be left out."""
-
-    executor: str
-    application: GeneratedApplication
-    """Has its bounds as deadlines and limits, where there are any."""
-    priorities: dict[str, int]
-    chain: str
-    bound_ns: int
-    response_ns: int
-    counter_example: str
-    """The input of `rclrt simulate --replay`."""
-    what: str = "response"
-    """The kind of time that is above its bound: `response`, REACTION or AGE."""
 
 
 @dataclass(frozen=True)
@@ -136,15 +116,7 @@ class Attack:
             outcome = replace(outcome, looseness=looseness, loose=loose)
             for found in searched.examples:
                 if found is not None:
-                    violation = Violation(
-                        executor=executor,
-                        application=attacked,
-                        priorities=priorities,
-                        chain=model.chains[found.chain].id,
-                        bound_ns=deadlines[found.chain],
-                        response_ns=found.response_ns,
-                        counter_example=module.counter_example_text(found, model),
-                    )
+                    violation = violation_of(found, attacked, priorities, executor)
                     return replace(outcome, violation=violation)
         if application.logical:
             attacked = replace(attacked, deadlines_ns=_with_logical(application, deadlines))
@@ -153,10 +125,7 @@ class Attack:
             *(attacked, priorities, executor, overheads_used),
             *(verdicts.cause_effect_chains, self.instances),
         )
-        outcome = replace(outcome, sampling=sampling)
-        if exceeded is None:
-            return outcome
-        return replace(outcome, violation=_exceeding(exceeded, priorities, executor))
+        return replace(outcome, sampling=sampling, violation=exceeded)
 
     def smallest(self, violation: Violation, overheads: Overheads | None = None) -> Violation:
         """Returns a violation of a bound by an application that is as small as possible: none of
@@ -209,21 +178,6 @@ def _with_logical(application: GeneratedApplication, deadlines: Sequence[int]) -
         own, bound = application.deadlines_ns[number], deadlines[number]
         result[number] = max(own, bound) if bound < NO_DEADLINE_NS else own
     return result
-
-
-def _exceeding(exceeded: Exceeded, priorities: dict[str, int], executor: str) -> Violation:
-    """Returns the violation of a bound of a cause-effect chain."""
-    found = exceeded.example
-    return Violation(
-        executor=executor,
-        application=exceeded.application,
-        priorities=priorities,
-        chain=exceeded.model.cause_effect_chains[found.chain].id,
-        bound_ns=exceeded.bound_ns,
-        response_ns=found.response_ns,
-        counter_example=analysis().counter_example_text(found, exceeded.model),
-        what=AGE if found.limit == "age" else REACTION,
-    )
 
 
 def cpus_at_once(rules: Rules) -> int:

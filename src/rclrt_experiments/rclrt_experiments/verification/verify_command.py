@@ -41,7 +41,8 @@ from rclrt_experiments.verification.summary import (
     row_of,
     worst_bounds,
 )
-from rclrt_experiments.verification.verify import Attack, Violation, attack_seed, violations
+from rclrt_experiments.verification.verify import Attack, attack_seed, violations
+from rclrt_experiments.verification.violation import Violation
 
 HELP = "generate applications and look for responses above their proved bounds"
 MOST_CPUS = 16

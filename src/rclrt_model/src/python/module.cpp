@@ -282,4 +282,10 @@ PYBIND11_MODULE(_native, module) {
              "Reads any YAML file strictly: no anchors, aliases, tags or repeated keys. Returns "
              "mappings, lists, texts, numbers, true, false and None. Raises ModelError as load() "
              "does, which asks for a readable `kind`.");
+  module.def("refuse_other_kind", &rclrt::model::detail::refuse_other_kind, py::arg("path"),
+             py::arg("expected"),
+             "Raises ModelError if the file is of another kind than `expected`, such as "
+             "'counter_example'. The message has both kinds and the command that takes the file.");
+  module.def("described_kind", &rclrt::model::detail::described_kind, py::arg("path"),
+             "Returns what the file is and which command takes it. None: that is not clear.");
 }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <rclrt/text/number.hpp>
+#include <utility>
 
+#include "rclrt/model/file_kind.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/yaml/document.hpp"
 #include "rclrt/yaml/file.hpp"
@@ -52,6 +54,17 @@ py::object to_python(const yaml::Node& node) {
   }
 }
 
+/// Returns the tree of a file; std::nullopt if it cannot be read or has mistakes.
+std::optional<yaml::Node> tree_of(const std::filesystem::path& path) {
+  try {
+    yaml::Diagnostics diagnostics;
+    auto root = yaml::read_yaml(yaml::read_file(path, "file"), diagnostics);
+    return diagnostics.empty() ? std::move(root) : std::nullopt;
+  } catch (const yaml::FileError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 py::object read_document(const std::filesystem::path& path, const std::string& kind) {
@@ -61,6 +74,20 @@ py::object read_document(const std::filesystem::path& path, const std::string& k
     throw ModelError(path, diagnostics.take());
   }
   return to_python(*root);
+}
+
+void refuse_other_kind(const std::filesystem::path& path, const std::string& expected) {
+  const auto root = tree_of(path);
+  yaml::Context context;
+  if (root && report_other_kind(*root, file_kind_named(expected), context)) {
+    throw ModelError(path, context.diagnostics.take());
+  }
+}
+
+std::optional<std::string> described_kind(const std::filesystem::path& path) {
+  const auto root = tree_of(path);
+  const auto kind = root ? file_kind(*root) : std::nullopt;
+  return kind ? std::optional(describe(*kind)) : std::nullopt;
 }
 
 }  // namespace rclrt::model::detail

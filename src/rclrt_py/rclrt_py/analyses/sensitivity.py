@@ -25,6 +25,8 @@ class MarginResult(TypedDict):
     limit: int | float | None
     factor: float | None
     unlimited: bool
+    conditional: bool
+    """With the limit, a deadline holds only under a condition."""
 
 
 class SensitivityResult(TypedDict):
@@ -32,6 +34,7 @@ class SensitivityResult(TypedDict):
 
     unit: str
     factor: float | None
+    factor_conditional: bool
     wcets: list[MarginResult]
     periods: list[MarginResult]
     monotone: bool
@@ -39,7 +42,7 @@ class SensitivityResult(TypedDict):
 
 def of_chains(application: Application, executor: str, machine: Machine) -> SensitivityResult:
     """Computes the margins of each WCET, each timer's period or event's interval, and all WCETs."""
-    found = analysis().sensitivity(application, executor, machine.overheads)
+    found = analysis().sensitivity(application, executor, machine)
     ids = [callback.id for callback in application.callbacks]
     wcets = [callback.wcet_ns for callback in application.callbacks]
     periods = [interval_ns(callback) for callback in application.callbacks]
@@ -68,6 +71,7 @@ def _document(
     return {
         "unit": unit,
         "factor": _factor(found.factor.limit, MILLION),
+        "factor_conditional": found.factor.conditional,
         "wcets": [
             _margin(name, wcet, margin, number)
             for name, wcet, margin in zip(ids, wcets, found.wcets, strict=True)
@@ -88,6 +92,7 @@ def _margin(name: str, stated: int, margin: Margin, number: Number) -> MarginRes
         "limit": None if limit is None else number(limit),
         "factor": None if limit is None else _factor(limit, stated),
         "unlimited": margin.unlimited,
+        "conditional": margin.conditional,
     }
 
 

@@ -12,6 +12,7 @@ from rclrt_py.errors import BadInput
 
 MAX_BYTES = 256 * 1024 * 1024
 LARGEST = 1e15
+LARGEST_WHOLE = 2**63 - 1
 
 
 def read_text(path: Path) -> str:
@@ -90,6 +91,8 @@ class JsonValue:
     def integer(self) -> int:
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.fail("a whole number")
+        if not abs(self.value) <= LARGEST_WHOLE:
+            self.fail(f"a whole number of at most {LARGEST_WHOLE}")
         return self.value
 
     def count(self) -> int:

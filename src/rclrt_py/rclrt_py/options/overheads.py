@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +84,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
-LONGEST_US = "999999999.999"
 BUSY_BACKGROUND = 0.1
 """A share of the CPU. A quiet machine's own background needs less."""
 OPTIONS = (
@@ -139,11 +137,9 @@ def notes(arguments: argparse.Namespace, machine: Machine) -> Iterator[str]:
 
 
 def _microseconds(text: str) -> int:
-    """Converts decimal microseconds to whole nanoseconds."""
-    if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", text):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is no time in this range; expected microseconds, like 2.5, from 0 to "
-            f"{LONGEST_US}, with up to three decimals"
-        )
-    whole, _, fraction = text.partition(".")
-    return int(whole) * 1000 + int(fraction.ljust(3, "0"))
+    """Converts decimal microseconds to whole nanoseconds, rounded up, as a file of overheads has
+    them."""
+    time_ns: int | None = analysis().parse_microseconds(text)
+    if time_ns is None:
+        raise argparse.ArgumentTypeError(f"'{text}'; expected {analysis().MICROSECONDS}")
+    return time_ns

@@ -21,6 +21,7 @@ from rclrt_py.comparisons.measurement import Measurement
 from rclrt_py.errors import BadInput
 from rclrt_py.files.atomic import replacing, write_atomically
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import described_kind
 from rclrt_py.report.page import make_report
 from rclrt_py.runs.output_directory import REPORT, STAGING, Plan, move_up
 from rclrt_py.runs.run_data import RESULTS, TRACE
@@ -87,6 +88,8 @@ def load_results(directory: Path, original: Path | None = None) -> Comparison:
     directory of which this one is a copy, see settled()."""
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "no such directory"
+        kind = described_kind(directory)
+        what += f" but {kind}" if kind else ""
         raise BadInput(
             f"{directory}: {what}; expected one that rclrt run, simulate or compare wrote"
         )

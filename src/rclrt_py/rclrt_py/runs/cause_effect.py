@@ -8,20 +8,8 @@ from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.runs.cause_effect_way import Way
+from rclrt_py.runs.figures import count_within, error_of, optional_count, read_summary, time_or_none
 from rclrt_py.stats import Summary
-
-
-def read_summary(json: JsonValue) -> Summary | None:
-    """Returns the times of a distribution. None: there are none."""
-    if json.value is None:
-        return None
-    values = {key: json.get(key).number() for key in ("best", "mean", "p50", "p99", "worst")}
-    return Summary(**values)
-
-
-def _count(json: JsonValue, key: str) -> int:
-    """Returns a count that results of earlier versions do not have."""
-    return json.get(key).count() if json.has(key) else 0
 
 
 @dataclass(frozen=True)
@@ -49,24 +37,39 @@ class SamplingPrediction:
 
     @classmethod
     def read(cls, json: JsonValue) -> SamplingPrediction:
+        for kind in ("reaction", "age"):
+            if json.has(f"{kind}_by_host"):
+                above = json.get(f"above_{kind}_bound").count()
+                count_within(json.get(f"{kind}_by_host"), above, f"above_{kind}_bound")
         return cls(
-            reaction_bound_ms=json.get("reaction_bound_ms").number_or_none(),
-            age_bound_ms=json.get("age_bound_ms").number_or_none(),
+            reaction_bound_ms=time_or_none(json.get("reaction_bound_ms")),
+            age_bound_ms=time_or_none(json.get("age_bound_ms")),
             verdict=json.get("verdict").text(),
             assumptions=tuple(json.get("assumptions").texts()),
             above_reaction_bound=json.get("above_reaction_bound").count(),
             above_age_bound=json.get("above_age_bound").count(),
-            reaction_by_host=_count(json, "reaction_by_host"),
-            age_by_host=_count(json, "age_by_host"),
+            reaction_by_host=optional_count(json, "reaction_by_host"),
+            age_by_host=optional_count(json, "age_by_host"),
             note=json.get("note").text(),
         )
+
+
+def _check_counts(json: JsonValue) -> None:
+    """Refuses counts of outputs that do not add up."""
+    outputs = json.get("outputs").count()
+    count_within(json.get("distinct"), outputs, "outputs")
+    count_within(json.get("missed_age"), outputs, "outputs")
+    count_within(json.get("missed_reaction"), outputs + 1, "outputs, and one that is awaited")
+    ages = json.get("age_ms")
+    if (ages.value is None) != (outputs == 0):
+        ages.fail("times, because there are outputs" if outputs else "null: there are no outputs")
 
 
 def _over_hosts(json: JsonValue) -> dict[str, Any]:
     if not json.has("error_ms"):
         return {}
     counts = {key: json.get(key).count() for key in ("unknown_reaction", "unknown_age")}
-    return {**counts, "error_ms": json.get("error_ms").number()}
+    return {**counts, "error_ms": error_of(json)}
 
 
 @dataclass(frozen=True)
@@ -109,22 +112,24 @@ class CauseEffectResult:
 
     @classmethod
     def read(cls, json: JsonValue) -> CauseEffectResult:
+        _check_counts(json)
+        error_ms = error_of(json)
         return cls(
             id=json.get("id").text(),
             segments=tuple(json.get("segments").texts()),
-            max_reaction_ms=json.get("max_reaction_ms").number_or_none(),
-            max_age_ms=json.get("max_age_ms").number_or_none(),
+            max_reaction_ms=time_or_none(json.get("max_reaction_ms")),
+            max_age_ms=time_or_none(json.get("max_age_ms")),
             inputs=json.get("inputs").count(),
             distinct=json.get("distinct").count(),
             outputs=json.get("outputs").count(),
             initial=json.get("initial").count(),
             missed_reaction=json.get("missed_reaction").count(),
             missed_age=json.get("missed_age").count(),
-            reaction=read_summary(json.get("reaction_ms")),
-            age=read_summary(json.get("age_ms")),
+            reaction=read_summary(json.get("reaction_ms"), error_ms),
+            age=read_summary(json.get("age_ms"), error_ms),
             predicted=SamplingPrediction.read(json) if json.has("verdict") else None,
-            worst_reaction=Way.read(json, "worst_reaction"),
-            worst_age=Way.read(json, "worst_age"),
+            worst_reaction=Way.read(json, "worst_reaction", error_ms),
+            worst_age=Way.read(json, "worst_age", error_ms),
             **_over_hosts(json),
         )
 

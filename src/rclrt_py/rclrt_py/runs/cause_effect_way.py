@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.figures import ROUNDING_MS, time_of, time_or_none
 
 TERMS = {
     "source": "until {callback} is released and sees what has happened",
@@ -44,7 +45,7 @@ class WayTerm:
         return term_text(self.kind, self.chain, self.callback)
 
     @classmethod
-    def read(cls, json: JsonValue) -> WayTerm:
+    def read(cls, json: JsonValue, error_ms: float) -> WayTerm:
         kind = json.get("kind")
         if kind.text() not in TERMS:
             kind.fail(f"one of {', '.join(TERMS)}")
@@ -53,8 +54,8 @@ class WayTerm:
             chain=json.get("chain").text(),
             callback=json.get("callback").text(),
             instance=json.get("instance").count(),
-            time_ms=json.get("time_ms").number(),
-            bound_ms=json.get("bound_ms").number_or_none() if json.has("bound_ms") else None,
+            time_ms=time_of(json.get("time_ms"), error_ms),
+            bound_ms=time_or_none(json.get("bound_ms")) if json.has("bound_ms") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -97,17 +98,21 @@ class Way:
         return replace(self, terms=tuple(terms))
 
     @classmethod
-    def read(cls, json: JsonValue, key: str) -> Way | None:
-        """Reads the way under `key`. None: there is no output, or an earlier version wrote it."""
+    def read(cls, json: JsonValue, key: str, error_ms: float) -> Way | None:
+        """Reads the way under `key`. None: there is no output, or an earlier version wrote it.
+        `error_ms`: by how much the clocks of hosts may be wrong."""
         if not json.has(key):
             return None
         found = json.get(key)
-        terms = tuple(map(WayTerm.read, found.get("terms").items()))
+        terms = tuple(WayTerm.read(item, error_ms) for item in found.get("terms").items())
         if not terms:
             found.get("terms").fail("at least one term")
+        total_ms = sum(term.time_ms for term in terms)
+        if abs(found.get("time_ms").number() - total_ms) > ROUNDING_MS * (len(terms) + 1):
+            found.get("time_ms").fail(f"the sum of its terms, {total_ms:.12g}")
         return cls(
             end_ms=found.get("end_ms").number(),
-            time_ms=found.get("time_ms").number(),
+            time_ms=time_of(found.get("time_ms"), error_ms),
             terms=terms,
             round=found.get("round").count() if found.has("round") else None,
         )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -135,6 +135,21 @@ class Cells:
             raise BadInput(f"{self.place}: {column} is '{text[:40]}'; expected {EXPECTED}")
         return parts
 
+    def not_negative(self, *columns: str) -> None:
+        """Refuses a cell below 0. Empty cells and absent columns are none."""
+        for column in columns:
+            if (self.optional(column) or 0) < 0:
+                raise BadInput(f"{self.place}: {column} is {self.text(column)}; expected 0 or more")
+
+    def not_before(self, column: str, begin: str, error_ns: int) -> None:
+        """Refuses a time before that of column `begin`, unless the error of hosts' clocks explains
+        it. An empty cell is none."""
+        time, since = self.optional(column), self.integer(begin)
+        if time is not None and time < since - error_ns:
+            raise BadInput(
+                f"{self.place}: {column} is {time}; expected no less than {begin}, {since}"
+            )
+
     def integer(self, column: str) -> int:
         text = self._cells[column]
         if text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 20:
@@ -219,7 +234,7 @@ def _plain_chain(cells: list[str]) -> ChainRow:
     begin = _whole(release)
     if status in FINISHED:
         end, took = _whole(completion), _whole(response)
-        if took != end - begin:
+        if took != end - begin or took < 0:
             raise _NotPlain
         within = _whole(error[0]) if error else 0
         return ChainRow(chain, _whole(instance), begin, end, took, status, _whole(stall), within)
@@ -250,11 +265,14 @@ def _chain(cells: Cells) -> ChainRow:
             f"{cells.place}: response_ns is {row.response}; expected completion_ns - "
             f"release_ns = {row.completion - row.release}"
         )
+    cells.not_negative("instance", "host_stall_ns", "error_ns")
+    cells.not_before("completion_ns", "release_ns", row.error)
     return row
 
 
-def read_output_rows(path: Path) -> Iterator[OutputRow]:
-    """Yields the rows of outputs.csv."""
+def read_output_rows(path: Path, errors_ns: Mapping[str, int]) -> Iterator[OutputRow]:
+    """Yields the rows of outputs.csv. `errors_ns`: by how much the times of a chain may be wrong,
+    because the clocks of hosts are compared."""
     for cells in rows_of(path, OUTPUT_COLUMNS):
         row = OutputRow(
             cells.text("chain"),
@@ -264,6 +282,10 @@ def read_output_rows(path: Path) -> Iterator[OutputRow]:
         )
         if row.age != row.end - cells.integer("release_ns"):
             raise BadInput(f"{cells.place}: age_ns is {row.age}; expected end_ns - release_ns")
+        error_ns = errors_ns.get(row.chain, 0)
+        cells.not_before("end_ns", "release_ns", error_ns)
+        if row.reaction is not None and row.reaction < -error_ns:
+            raise BadInput(f"{cells.place}: reaction_ns is {row.reaction}; expected 0 or more")
         yield row
 
 
@@ -279,6 +301,8 @@ def _plain_instance(cells: list[str]) -> InstanceRow:
     if outcome not in OUTCOMES or cpus is None:
         raise _NotPlain
     release, ready, start, end, cpu = map(_whole, times)
+    if not ready <= start <= end >= release:
+        raise _NotPlain
     return InstanceRow(
         _whole(number), callback, _whole(priority), thread, release, ready, start, end, cpu,
         _whole(preemptions), outcome, tokens, cpus, error,
@@ -286,7 +310,8 @@ def _plain_instance(cells: list[str]) -> InstanceRow:
 
 
 def _instance(cells: Cells) -> InstanceRow:
-    return InstanceRow(
+    cells.not_negative("id", "cpu_ns", "preemptions", "error_ns")
+    row = InstanceRow(
         id=cells.integer("id"),
         callback=cells.text("callback"),
         priority=cells.integer("priority"),
@@ -302,6 +327,12 @@ def _instance(cells: Cells) -> InstanceRow:
         cpus=cells.cpus("cpus"),
         error=cells.optional("error_ns") or 0,
     )
+    # The release and the ready time may come from another host, with an error of its own.
+    across = 2 * row.error
+    cells.not_before("start_ns", "ready_ns", across)
+    cells.not_before("end_ns", "start_ns", 0)
+    cells.not_before("end_ns", "release_ns", across)
+    return row
 
 
 def read_stall_rows(path: Path) -> Iterator[StallRow]:
@@ -314,4 +345,5 @@ def read_stall_rows(path: Path) -> Iterator[StallRow]:
         )
         if row.end < row.start:
             raise BadInput(f"{cells.place}: end_ns is {row.end}; expected at least start_ns")
+        cells.not_negative("waited_ns")
         yield row

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.figures import time_of
 from rclrt_py.text import exact
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class EventTimes:
             return None
         json = owner.get("event")
         times = ("min_interval_ms", "max_interval_ms", "period_ms", "jitter_ms")
-        return cls(*(json.get(key).number() for key in times))
+        return cls(*(time_of(json.get(key)) for key in times))
 
     @classmethod
     def of_model(cls, callback: Callback) -> EventTimes | None:

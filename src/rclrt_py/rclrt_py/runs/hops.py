@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.runs.cause_effect import read_summary
+from rclrt_py.runs.figures import count_within, error_of, read_summary
 from rclrt_py.stats import Summary
 
 BETWEEN = ("callbacks", "executors", "processes", "hosts")
@@ -35,14 +35,15 @@ class HopResult:
         between = json.get("between")
         if between.text() not in BETWEEN or time is None:
             between.fail(f"one of {', '.join(BETWEEN)}, and times")
+        messages = json.get("messages").count()
         return cls(
             sender=json.get("from").text(),
             receiver=json.get("to").text(),
             between=between.text(),
-            messages=json.get("messages").count(),
+            messages=messages,
             time=time,
-            error_ms=json.get("error_ms").number() if json.has("error_ms") else 0.0,
-            early=json.get("early").count() if json.has("early") else 0,
+            error_ms=error_of(json),
+            early=count_within(json.get("early"), messages, "messages") if json.has("early") else 0,
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.figures import error_of, time_of
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,15 @@ class HostResult:
             received=json.get("received").count(),
             sent=json.get("sent").count(),
             samples=json.get("samples").count(),
-            least_error_ms=json.get("least_error_ms").number(),
-            most_error_ms=json.get("most_error_ms").number(),
+            least_error_ms=time_of(json.get("least_error_ms")),
+            most_error_ms=time_of(json.get("most_error_ms")),
             first_offset_ms=_offset(json.get("first_offset_ms")),
             last_offset_ms=_offset(json.get("last_offset_ms")),
             callbacks=tuple(json.get("callbacks").texts()),
             machine=json.get("machine").text() if json.has("machine") else None,
             steps=json.get("steps").count() if json.has("steps") else 0,
             lost=_text_or_none(json.get("lost")) if json.has("lost") else None,
-            traced_ms=_offset(json.get("traced_ms")) if json.has("traced_ms") else None,
+            traced_ms=_span(json.get("traced_ms")) if json.has("traced_ms") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -122,7 +123,7 @@ class OverHosts:
         """Returns None for a run on one host."""
         if not json.has("error_ms"):
             return None
-        return cls(json.get("unknown").count(), json.get("error_ms").number())
+        return cls(json.get("unknown").count(), error_of(json))
 
     def to_json(self) -> dict[str, Any]:
         return {"unknown": self.unknown, "error_ms": self.error_ms}
@@ -154,3 +155,11 @@ def _offset(json: JsonValue) -> tuple[float, float] | None:
     if len(numbers) != 2:
         json.fail("two numbers")
     return numbers[0], numbers[1]
+
+
+def _span(json: JsonValue) -> tuple[float, float] | None:
+    """Returns the begin and the end of an interval."""
+    span = _offset(json)
+    if span is not None and span[1] < span[0]:
+        json.fail("the begin and then the end")
+    return span

@@ -13,6 +13,7 @@ from rclrt_py.errors import BadInput
 from rclrt_py.runs.cause_effect import CauseEffectResult
 from rclrt_py.runs.cause_effect_way import Way
 from rclrt_py.runs.histograms import Times, summarise_times
+from rclrt_py.runs.hosts import OverHosts
 from rclrt_py.runs.results import CallbackResult, ChainResult, Results
 from rclrt_py.runs.run_data import Run
 from rclrt_py.runs.streamed import Streamed
@@ -150,6 +151,17 @@ def _merge_chain(results: Sequence[ChainResult], times: Sequence[Times]) -> Chai
         missed=sum(result.missed for result in results),
         missed_host=sum(result.missed_host for result in results),
         response=summarise_times(times),
+        over_hosts=_merge_over_hosts([each.over_hosts for each in results if each.over_hosts]),
+    )
+
+
+def _merge_over_hosts(parts: Sequence[OverHosts]) -> OverHosts | None:
+    """Returns the sum of the unknown deadlines, and the largest error. None: no round was over
+    several hosts."""
+    if not parts:
+        return None
+    return OverHosts(
+        unknown=sum(part.unknown for part in parts), error_ms=max(part.error_ms for part in parts)
     )
 
 
@@ -172,6 +184,9 @@ def _merge_cause_effect(
             [(result.worst_reaction, result.reaction) for result in results], rounds
         ),
         worst_age=_longest([(result.worst_age, result.age) for result in results], rounds),
+        unknown_reaction=_sum_if_known([result.unknown_reaction for result in results]),
+        unknown_age=_sum_if_known([result.unknown_age for result in results]),
+        error_ms=_largest_if_known([result.error_ms for result in results]),
     )
 
 
@@ -210,6 +225,7 @@ def _merge_callback(
         execution=summarise_times([executions for _, _, executions in times]),
         preemptions=sum(result.preemptions for result in results),
         migrations=_sum_if_known([result.migrations for result in results]),
+        error_ms=_largest_if_known([result.error_ms for result in results]),
     )
 
 
@@ -217,3 +233,8 @@ def _sum_if_known(counts: Sequence[int | None]) -> int | None:
     """Returns the sum of the counts that are known. None: none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+def _largest_if_known(errors_ms: Sequence[float | None]) -> float | None:
+    """Returns the largest of the errors that are stated. None: none is."""
+    return max((error for error in errors_ms if error is not None), default=None)

@@ -8,11 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.runs.cause_effect import CauseEffectResult, read_summary
+from rclrt_py.runs.cause_effect import CauseEffectResult
 from rclrt_py.runs.context import read_context
 from rclrt_py.runs.event_times import EventTimes
+from rclrt_py.runs.figures import (
+    check_callback_counts,
+    check_chain_counts,
+    count_within,
+    error_of,
+    optional_count,
+    optional_time,
+    read_summary,
+    time_of,
+    time_or_none,
+)
 from rclrt_py.runs.hops import HopResult
 from rclrt_py.runs.hosts import HostResult, OverHosts, read_hosts
+from rclrt_py.runs.misses import check_misses
 from rclrt_py.runs.simulated import Replayed, read_simulated, replayed_of
 from rclrt_py.runs.streamed import Streamed, read_ended
 from rclrt_py.stats import Summary, round_half_up
@@ -30,11 +42,11 @@ class Step:
     worst_ms: float | None
 
     @classmethod
-    def read(cls, json: JsonValue) -> Step:
+    def read(cls, json: JsonValue, error_ms: float) -> Step:
         return cls(
             callback=json.get("callback").text(),
-            bound_ms=json.get("bound_ms").number_or_none(),
-            worst_ms=json.get("worst_ms").number_or_none(),
+            bound_ms=time_or_none(json.get("bound_ms")),
+            worst_ms=time_or_none(json.get("worst_ms"), error_ms),
         )
 
 
@@ -63,15 +75,19 @@ class ChainPrediction:
 
     @classmethod
     def read(cls, json: JsonValue) -> ChainPrediction:
+        released = json.get("released").count()
+        exceeded = count_within(json.get("exceeded"), released, "released")
+        by_host = count_within(json.get("exceeded_host"), exceeded, "exceeded")
+        own = "exceeded - exceeded_host"
         return cls(
-            bound_ms=json.get("bound_ms").number_or_none(),
+            bound_ms=time_or_none(json.get("bound_ms")),
             verdict=json.get("verdict").text(),
             assumptions=tuple(json.get("assumptions").texts()),
-            exceeded=json.get("exceeded").count(),
-            exceeded_host=json.get("exceeded_host").count(),
-            exceeded_broken=json.get("exceeded_broken").count(),
+            exceeded=exceeded,
+            exceeded_host=by_host,
+            exceeded_broken=count_within(json.get("exceeded_broken"), exceeded - by_host, own),
             exceeded_why=tuple(json.get("exceeded_why").texts()),
-            steps=tuple(Step.read(item) for item in json.get("steps").items()),
+            steps=tuple(Step.read(item, error_of(json)) for item in json.get("steps").items()),
             note=json.get("note").text() if json.has("note") else "",
         )
 
@@ -137,20 +153,21 @@ class ChainResult:
         deadline = json.get("deadline_ms")
         if deadline.number() < MIN_DEADLINE_MS:
             deadline.fail("a deadline of at least 0.000001 ms")
+        check_chain_counts(json)
         return cls(
             id=json.get("id").text(),
             priority=json.get("priority").integer(),
-            period_ms=json.get("period_ms").number(),
+            period_ms=time_of(json.get("period_ms")),
             deadline_ms=deadline.number(),
             callbacks=tuple(json.get("callbacks").texts()),
             released=json.get("released").count(),
             completed=json.get("completed").count(),
             dropped=json.get("dropped").count(),
             pending=json.get("pending").count(),
-            unmatched=json.get("unmatched").count() if json.has("unmatched") else 0,
+            unmatched=optional_count(json, "unmatched"),
             missed=json.get("missed").count(),
             missed_host=json.get("missed_host").count(),
-            response=read_summary(json.get("response_ms")),
+            response=read_summary(json.get("response_ms"), error_of(json)),
             predicted=ChainPrediction.read(json) if json.has("verdict") else None,
             event=EventTimes.read(json),
             over_hosts=OverHosts.read(json),
@@ -201,10 +218,14 @@ class CallbackResult:
     max_age_ms: float | None = None
     migrations: int | None = None
     """How often instances continued on another CPU. None: their CPUs are not known."""
+    error_ms: float | None = None
+    """Its times are wrong by at most this, in either direction. None: the run was on one host."""
 
     @classmethod
     def read(cls, json: JsonValue) -> CallbackResult:
+        check_callback_counts(json)
         kernel_priority = json.get("kernel_priority")
+        error_ms = error_of(json)
         return cls(
             id=json.get("id").text(),
             node=json.get("node").text(),
@@ -215,13 +236,14 @@ class CallbackResult:
             completed=json.get("completed").count(),
             dropped=json.get("dropped").count(),
             missed=json.get("missed").count(),
-            response=read_summary(json.get("response_ms")),
-            dispatch=read_summary(json.get("dispatch_ms")),
+            response=read_summary(json.get("response_ms"), error_ms),
+            dispatch=read_summary(json.get("dispatch_ms"), error_ms),
             execution=read_summary(json.get("execution_ms")),
             preemptions=json.get("preemptions").count(),
-            deadline_ms=json.get("deadline_ms").number() if json.has("deadline_ms") else None,
-            max_age_ms=json.get("max_age_ms").number() if json.has("max_age_ms") else None,
+            deadline_ms=optional_time(json, "deadline_ms"),
+            max_age_ms=optional_time(json, "max_age_ms"),
             migrations=json.get("migrations").count() if json.has("migrations") else None,
+            error_ms=optional_time(json, "error_ms"),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -229,6 +251,7 @@ class CallbackResult:
             "deadline_ms": self.deadline_ms,
             "max_age_ms": self.max_age_ms,
             "migrations": self.migrations,
+            "error_ms": self.error_ms,
         }
         return {key: value for key, value in optional.items() if value is not None} | {
             "id": self.id,
@@ -284,16 +307,18 @@ class Results:
         list(threads.items())
         if not list(json.get("chains").items()):
             json.get("chains").fail("at least one chain")
+        chains = tuple(map(ChainResult.read, json.get("chains").items()))
+        check_misses(json, {chain.id: chain.deadline_ms for chain in chains})
         return cls(
             application=read_application(json.get("application")),
             executor=json.get("executor").text(),
             executor_label=json.get("executor_label").text(),
             started_utc=json.get("started_utc").text(),
-            duration_s=json.get("duration_s").number(),
+            duration_s=time_of(json.get("duration_s")),
             rounds=json.get("rounds").count(),
             t0_monotonic_ns=json.get("t0_monotonic_ns").integer(),
             context=read_context(json.get("context")),
-            chains=tuple(ChainResult.read(item) for item in json.get("chains").items()),
+            chains=chains,
             callbacks=tuple(CallbackResult.read(item) for item in json.get("callbacks").items()),
             threads=threads.value,
             hops=tuple(map(HopResult.read, json.get("hops").items())) if json.has("hops") else (),

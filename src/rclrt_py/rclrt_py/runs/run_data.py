@@ -173,7 +173,8 @@ class Run:
         results = self.results.cause_effect_chains
         samples = {chain.id: CauseEffectSamples() for chain in results}
         path = self.directory / OUTPUTS
-        for row in read_output_rows(path) if results else ():
+        errors_ns = {chain.id: round((chain.error_ms or 0) * 1e6) for chain in results}
+        for row in read_output_rows(path, errors_ns) if results else ():
             if row.chain not in samples:
                 raise BadInput(f"{path}: chain '{row.chain}' is not in {RESULTS} beside it")
             found = samples[row.chain]

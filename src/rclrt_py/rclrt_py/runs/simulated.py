@@ -23,7 +23,8 @@ def read_simulated(json: JsonValue) -> dict[str, Any] | None:
         return None
     stated = json.get("simulated")
     stated.get("seed").count()
-    stated.get("lowest_execution").number()
+    if not 0 <= stated.get("lowest_execution").number() <= 1:
+        stated.get("lowest_execution").fail("a share from 0 to 1")
     if stated.has("replayed"):
         stated.get("replayed").get("chain").text()
         stated.get("replayed").get("instance").count()

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.figures import count_within, time_of
 
 INTERRUPTED = "interrupted"
 RUNNING = "running"
@@ -34,11 +35,12 @@ class Streamed:
         if "streamed" not in json.object():
             return None
         stated = json.get("streamed")
+        instances = stated.get("instances").count()
         return cls(
-            instances=stated.get("instances").count(),
-            kept=stated.get("kept").count(),
+            instances=instances,
+            kept=count_within(stated.get("kept"), instances, "instances"),
             latest_since_ms=stated.get("latest_since_ms").number(),
-            percentile_error=stated.get("percentile_error").number(),
+            percentile_error=time_of(stated.get("percentile_error")),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -64,6 +64,13 @@ struct OverheadsFile {
   yaml::Position rmw_at{};                    ///< the place of `rmw` in the file
 };
 
+/// The times of overheads that are accepted, for messages: in files and as options.
+inline constexpr const char* kMicroseconds = "a number of microseconds from 0 to 1000000000";
+
+/// Returns the nanoseconds of a decimal number of microseconds, rounded up; std::nullopt if it is
+/// none of kMicroseconds.
+RCLRT_ANALYSIS_EXPORT std::optional<Ticks> parse_microseconds(std::string_view text);
+
 /// Times that replace measured ones, in ns.
 struct StatedOverheads {
   std::optional<Ticks> dispatch;

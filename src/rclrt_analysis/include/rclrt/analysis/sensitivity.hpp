@@ -10,6 +10,7 @@
 
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/export.hpp"
+#include "rclrt/analysis/machine.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
@@ -24,6 +25,8 @@ namespace rclrt::analysis {
 struct Margin {
   std::optional<Ticks> limit;  ///< none: not even the most harmless value is enough
   bool unlimited{};            ///< even the largest (of a period: the smallest) value holds
+  /// With the limit, a deadline or a limit of a chain that samples is not proved but conditional.
+  bool conditional{};
   /// Whether the trials agree with a single limit: all values tried on the harmless side of the
   /// limit keep the deadlines proved, and none tried beyond it does.
   bool monotone{true};
@@ -45,11 +48,12 @@ inline constexpr Ticks kMaxFactor = 1'000'000'000;
 /// periods are tried up to an hour, in ns. At each limit, chain_bounds() and cause_effect_bounds()
 /// with eight times the steps of `effort` prove everything, and at the next tick they do not. If
 /// the application itself needs more steps to be proved, so do the trials. Tries about 20 values
-/// per callback and per timer, most of them with one chain only. Pure; any thread. Throws as
+/// per callback and per timer, most of them with one chain only. The conditions of the machine do
+/// not change a limit but make it conditional, see judge(). Pure; any thread. Throws as
 /// chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
                                               const model::ExecutorChoice& executor,
-                                              const Overheads& overheads,
+                                              const Machine& machine,
                                               Effort effort = {.steps = 5'000'000});
 
 /// Returns the sensitivity of a task set. Every task must be schedulable by analyse_tasks(). Throws

@@ -167,17 +167,18 @@ function changeText(each) {
 }
 
 function drawMargins(job) {
-  const {factor, unit, wcets, periods} = job.result.margins;
+  const {factor, factor_conditional: conditional, unit, wcets, periods} = job.result.margins;
   const line = (what, field) => (margin) => {
     const limit = margin.unlimited ? 'any' : margin.limit === null ? 'none' : significant(margin.limit, 5);
     const take = margin.unlimited || margin.limit === null || margin.limit === margin.stated ? null
       : button('Take', () => takeMargin(margin, field), {class: 'small'});
     return html('tr', {}, html('th', {scope: 'row', class: 'name'}, `${what} of ${margin.id}`),
-      html('td', {}, significant(margin.stated, 5)), html('td', {}, limit), html('td', {}, take));
+      html('td', {}, significant(margin.stated, 5)), html('td', {}, limit),
+      html('td', {}, take, margin.conditional ? html('span', {class: 'note'}, ' conditional') : null));
   };
   return html('div', {},
     html('p', {}, factor === null ? 'No factor of all execution times keeps the deadlines.'
-      : `All execution times together may be ${significant(factor, 4)} times as long.`),
+      : `All execution times together may be ${significant(factor, 4)} times as long${conditional ? ' (conditional)' : ''}.`),
     html('div', {class: 'margins'}, html('table', {},
       html('thead', {}, html('tr', {}, ['', 'now', 'limit', ''].map((head, index) =>
         html('th', {scope: 'col', class: index ? null : 'name'}, head,

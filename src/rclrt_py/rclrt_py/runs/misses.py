@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The explained misses of a results.json: their figures must be possible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.figures import ROUNDING_MS, time_of, time_or_none
+
+PARTS = ("execution_ms", "delayed_ms", "transit_ms")
+"""The explained parts of a response, or of the deadline of an instance that never ended."""
+
+
+def check_misses(results: JsonValue, deadlines_ms: Mapping[str, float]) -> None:
+    """Refuses misses that cannot be. `deadlines_ms`: of the chains, by their ids."""
+    for miss in results.get("misses").items() if results.has("misses") else ():
+        chain = miss.get("chain")
+        if chain.text() not in deadlines_ms:
+            chain.fail("a chain of these results")
+        for key in (*PARTS, "host_stall_ms"):
+            time_of(miss.get(key))
+        response_ms = time_or_none(miss.get("response_ms"))
+        total_ms = deadlines_ms[chain.text()] if response_ms is None else response_ms
+        rest_ms = total_ms - sum(miss.get(key).number() for key in PARTS)
+        if abs(rest_ms - miss.get("unexplained_ms").number()) > ROUNDING_MS * (len(PARTS) + 2):
+            of = "deadline_ms of its chain" if response_ms is None else "response_ms"
+            miss.get("unexplained_ms").fail(f"{rest_ms:.12g}, the rest of {of}")
+        for culprit in miss.get("culprits").items():
+            time_of(culprit.get("time_ms"))
+        if miss.has("more_culprits_ms"):
+            time_of(miss.get("more_culprits_ms"))
