@@ -86,10 +86,11 @@ void holistic_ready_sets(const CoreProblem& problem, Responses& responses, Budge
 std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
                                bool user_code = true);
 
-/// Returns the streams of a callback's flows with the work of user code only. The other costs,
-/// queueing and dispatching, are in streams_of(..., false): they delay whatever runs when an
-/// instance arrives, even if the instance itself runs later.
-std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback);
+/// Returns the streams of a callback's flows with the work of user code only, and of what `more`
+/// each run brings. The other costs, queueing and dispatching, are in streams_of(..., false): they
+/// delay whatever runs when an instance arrives, even if the instance itself runs later.
+std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback,
+                                    Ticks more = 0);
 
 /// Returns model::relative_deadline() of a callback in ticks.
 std::optional<Ticks> edf_deadline(const model::Callback& callback);

@@ -45,10 +45,10 @@ std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
   return result;
 }
 
-std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback) {
+std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback, Ticks more) {
   std::vector<Stream> result;
   for (const Flow& flow : problem.flows[callback]) {
-    const Ticks own = flow.runs ? problem.workload.wcet[callback] : 0;
+    const Ticks own = flow.runs ? sum(problem.workload.wcet[callback], more) : 0;
     const Ticks work = product(flow.count, own);
     result.push_back({work, flow.period, flow.jitter, flow.distance, flow.within});
   }

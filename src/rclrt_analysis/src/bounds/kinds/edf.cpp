@@ -14,7 +14,14 @@
 // the busy period, so each of them is due no earlier than D_other - L. Callbacks with longer
 // deadlines than a + D_own + L do not delay the instance, however much jitter they have.
 //
-// Queueing an instance delays the running callback, even if that instance is due later.
+// Queueing an instance delays the running callback, even if that instance is due later. A message
+// within the executor is queued when its publisher ends. In the busy period of the deadline d, the
+// executor runs instances that are due by d, and one that holds them up (see the groups below). So
+// these publish all messages that are queued in it, except those of an instance x that ends as it
+// starts. x is due later than d, and so are all later instances of its callback. If the analysis
+// counts one of these, because timers may be late, then that one stands for x: so x counts up to
+// its relative deadline less L. If x had run above an instance that holds the group, its relative
+// deadline was shorter than the ceiling, which is at most d + L.
 //
 // Callbacks without a deadline (and without a timer) run behind all that have one, in order of
 // arrival.
@@ -92,15 +99,49 @@ Groups groups_of(const CoreProblem& problem) {
   return groups;
 }
 
+/// Returns whether instances of the callback are queued only when callbacks of its executor end.
+bool is_queued_at_ends(const CoreProblem& problem, std::size_t callback) {
+  const model::Application& application = problem.workload.application;
+  const auto& inputs = problem.workload.graph.publishers[callback];
+  const auto is_near = [&](std::size_t from) {
+    return application.executor_of(from) == application.executor_of(callback);
+  };
+  return !inputs.empty() && problem.overheads.near.max == 0 &&
+         std::ranges::all_of(
+             inputs, [&](const auto& input) { return std::ranges::all_of(input, is_near); });
+}
+
+/// Returns, for each callback, the time to queue its messages to those of `callbacks` that are
+/// queued at ends.
+std::vector<Ticks> queueing_at_ends(const CoreProblem& problem,
+                                    const std::vector<std::size_t>& callbacks) {
+  std::vector<Ticks> result(problem.workload.wcet.size());
+  for (const std::size_t callback : callbacks) {
+    if (!is_queued_at_ends(problem, callback)) {
+      continue;
+    }
+    for (const auto& input : problem.workload.graph.publishers[callback]) {
+      for (const std::size_t from : input) {
+        result[from] = sum(result[from], problem.per_instance);
+      }
+    }
+  }
+  return result;
+}
+
 /// Adds what counts for every deadline of the executor: queueing, the work of other executors, and
-/// the machine. `responses`: of the callbacks of other executors.
+/// the machine. `at_ends`: with the queueing of its own callbacks that are queued at ends.
+/// `responses`: of the callbacks of other executors.
 void add_always(const CoreProblem& problem, std::size_t executor,
-                const std::optional<EdfWorkers>& workers, const Responses& responses,
+                const std::optional<EdfWorkers>& workers, const Responses& responses, bool at_ends,
                 std::vector<Stream>& always) {
   const model::Application& application = problem.workload.application;
   for (const std::size_t callback : problem.core.callbacks) {
-    const bool other = workers && application.executor_of(callback) != executor &&
-                       workers->may_delay(callback, executor);
+    const bool own = application.executor_of(callback) == executor;
+    if (own && !at_ends && is_queued_at_ends(problem, callback)) {
+      continue;
+    }
+    const bool other = workers && !own && workers->may_delay(callback, executor);
     for (Stream stream : streams_of(problem, callback, other)) {
       if (other) {
         stream.jitter = sum(stream.jitter, responses[callback]);
@@ -119,18 +160,24 @@ void add_always(const CoreProblem& problem, std::size_t executor,
   }
 }
 
-/// Adds the callback's work if it holds up instances that are due first: see the groups above.
+/// Adds the callback's work that may hold up instances which are due first: queueing at its end
+/// and, if it is in a group, its execution. `queueing`: as returned by queueing_at_ends().
 void add_blocking(const CoreProblem& problem, const Groups& groups, std::size_t callback,
-                  std::vector<EdfWork::Blocking>& blocking) {
+                  const std::vector<Ticks>& queueing, std::vector<EdfWork::Blocking>& blocking) {
   const model::Callback& own = problem.workload.application.callbacks[callback];
+  const auto deadline = edf_deadline(own);
+  const Ticks at_end = sum(problem.per_instance, queueing[callback]);
+  const Ticks late = problem.overheads.timer_jitter;
+  if (queueing[callback] > 0) {
+    blocking.push_back({at_end, 0, deadline ? *deadline - late : kHorizon});
+  }
   if (!own.group) {
     return;
   }
   const Group& group = groups.at({own.node, *own.group});
   if (group.members > 1 && group.shortest) {
-    blocking.push_back({sum(problem.workload.wcet[callback], problem.per_instance),
-                        std::max<Ticks>(0, *group.shortest - problem.overheads.timer_jitter),
-                        edf_deadline(own).value_or(kHorizon)});
+    blocking.push_back({sum(problem.workload.wcet[callback], at_end),
+                        std::max<Ticks>(0, *group.shortest - late), deadline.value_or(kHorizon)});
   }
 }
 
@@ -152,24 +199,29 @@ void bound_executor(const CoreProblem& problem, std::size_t executor, const Grou
   const auto& all = problem.workload.application.callbacks;
   EdfWork with;     // of callbacks with a deadline
   EdfWork without;  // of the others, in order of arrival behind them
-  add_always(problem, executor, workers, before, with.always);
-  without.always = with.always;
+  add_always(problem, executor, workers, before, false, with.always);
+  add_always(problem, executor, workers, before, true, without.always);
   // An instance that is due later may be about to start when the first one arrives.
   with.blocking.push_back({problem.per_instance, 0, kHorizon});
   without.blocking = with.blocking;
   const std::vector<std::size_t> callbacks = callbacks_of(problem, executor);
+  const std::vector<Ticks> queueing = queueing_at_ends(problem, callbacks);
   for (const std::size_t callback : callbacks) {
     const auto deadline = edf_deadline(all[callback]);
-    add_blocking(problem, groups, callback, with.blocking);
+    add_blocking(problem, groups, callback, queueing, with.blocking);
     if (deadline && !problem.limits.empty() && problem.limits[callback] < kHorizon) {
       with.limits.push_back({*deadline, problem.limits[callback]});
     }
     for (const Stream& stream : user_streams_of(problem, callback)) {
       if (deadline) {
-        with.due.push_back({stream, *deadline, problem.overheads.timer_jitter});
         without.always.push_back(stream);
       } else {
         without.due.push_back({stream, 0, problem.overheads.timer_jitter});
+      }
+    }
+    if (deadline) {
+      for (const Stream& stream : user_streams_of(problem, callback, queueing[callback])) {
+        with.due.push_back({stream, *deadline, problem.overheads.timer_jitter});
       }
     }
   }
