@@ -180,8 +180,8 @@ Ticks GlobalWindow::work_of_part(std::size_t index, const GlobalNode& node, Tick
 }
 
 /// Returns the work of a unit by the queues of its callbacks: a bound of a response that is many
-/// periods long says more than the queues can hold. Of a flow, this is the lowest sum of the work
-/// of those that end early, as a sequence, and of each other one.
+/// periods long says more than the queues can hold. For a flow, this is the lowest sum of the work
+/// of those that end early, as a sequence, and the work of each other one.
 Ticks GlobalWindow::work_by_queues(const Unit& unit, Ticks x) const {
   if (unit.node != nullptr) {
     return product(all_.sources[unit.source].runs_by_queues(*unit.node, x), unit.node->work);

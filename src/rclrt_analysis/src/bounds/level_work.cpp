@@ -210,8 +210,8 @@ double Workload::rate_of(const std::vector<RunsOf>& runs_of) const {
 }
 
 /// Returns whether the first input has fewer releases in the long run, or as many with later
-/// stamps, or fewer of them at one time. Of inputs that are equal in all of this, the one with the
-/// first identifiers is the rarer one, in any order of the file.
+/// stamps, or fewer of them at one time. If inputs are equal in all of this, the one with the first
+/// identifiers is the rarer one, in any order of the file.
 bool Workload::is_rarer(const std::vector<RunsOf>& one, const std::vector<std::size_t>& publishers,
                         const std::vector<RunsOf>& other,
                         const std::vector<std::size_t>& other_publishers) const {
