@@ -16,13 +16,13 @@ class RandomSeveralCpus : public RandomApplication {
   using RandomApplication::RandomApplication;
 
   /// Makes an application that loads this number of CPUs. A `plain` one has chains only: they share
-  /// nothing, and each has one priority.
-  model::Application make(int cpus, bool plain) {
+  /// nothing, and each has one priority. `most_load`: of all these CPUs.
+  model::Application make(int cpus, bool plain, double most_load = 0.9) {
     Builder builder;
     const bool crowded = !plain && chance(0.4);  // few chains, most of them in groups
     group_share_ = crowded ? 0.8 : 0.25;
-    const int flows = crowded ? cpus + 1 : between(cpus + 1, 3 * cpus + 1);
-    const double load = uniform(0.2, 0.9) * cpus / flows;
+    const int flows = crowded ? cpus + 1 : between(cpus + 1, std::min(3 * cpus + 1, kMostFlows));
+    const double load = uniform(0.2, most_load) * cpus / flows;
     std::vector<std::vector<std::string>> ways;
     for (int k = 0; k < flows; ++k) {
       ways.push_back(add_flow(builder, k, load * uniform(0.3, 1.7), plain));
@@ -72,35 +72,34 @@ class RandomSeveralCpus : public RandomApplication {
   /// those of another one, too.
   void spread_over(model::Application& application, int cpus) {
     const int executors = between(2, 3);
-    application.executors.clear();
-    application.nodes.clear();
+    std::vector<std::vector<int>> sets;
     for (int i = 0; i < executors; ++i) {
       const int first = between(0, cpus - 1);
-      const int last = between(first, cpus - 1);
-      model::Executor executor{.name = "e" + std::to_string(i), .cpus = {}};
-      for (int cpu = first; cpu <= last; ++cpu) {
-        executor.cpus.push_back(cpu);
-      }
-      shuffle(executor.cpus);
-      if (chance(0.3)) {
-        executor.scheduler_cpus = {between(0, cpus)};
-      }
-      if (chance(0.2)) {
-        executor.top_priority = between(60, 90);
-      }
-      application.nodes.push_back(
-          {.name = executor.name, .name_space = "/", .executor = application.executors.size()});
-      application.executors.push_back(std::move(executor));
+      sets.push_back(cpus_from(first, between(first, cpus - 1)));
     }
-    const bool few_hops = chance(0.5);
-    std::size_t node = 0;
-    for (model::Callback& callback : application.callbacks) {
-      const bool is_timer = std::holds_alternative<model::Timer>(callback.trigger);
-      if (is_timer || !few_hops || chance(0.3)) {
-        node = static_cast<std::size_t>(between(0, executors - 1));
-      }
-      callback.node = node;
+    spread(application, sets, cpus);
+  }
+
+  /// Spreads the callbacks over three to five executors with nested sets of these CPUs: all, half
+  /// of them, a quarter, and so on.
+  void nest(model::Application& application, int cpus) {
+    const int executors = between(3, 5);
+    std::vector<std::vector<int>> sets;
+    for (int i = 0; i < executors; ++i) {
+      sets.push_back(cpus_from(0, std::max(1, cpus >> i) - 1));
     }
+    spread(application, sets, cpus);
+  }
+
+  /// Spreads the callbacks over three executors, each with half of these CPUs: the second one has a
+  /// quarter of them in common with each of the others.
+  void overlap(model::Application& application, int cpus) {
+    std::vector<std::vector<int>> sets;
+    for (int i = 0; i < 3; ++i) {
+      const int first = i * cpus / 4;
+      sets.push_back(cpus_from(first, first + cpus / 2 - 1));
+    }
+    spread(application, sets, cpus);
   }
 
   int cpus_between(int fewest, int most) { return between(fewest, most); }
@@ -149,6 +148,45 @@ class RandomSeveralCpus : public RandomApplication {
   }
 
  private:
+  static std::vector<int> cpus_from(int first, int last) {
+    std::vector<int> result;
+    for (int cpu = first; cpu <= last; ++cpu) {
+      result.push_back(cpu);
+    }
+    return result;
+  }
+
+  /// Spreads the callbacks over executors with these sets of `cpus` CPUs.
+  void spread(model::Application& application, const std::vector<std::vector<int>>& sets,
+              int cpus) {
+    application.executors.clear();
+    application.nodes.clear();
+    for (const std::vector<int>& set : sets) {
+      model::Executor executor{.name = "e" + std::to_string(application.executors.size()),
+                               .cpus = set};
+      shuffle(executor.cpus);
+      if (chance(0.3)) {
+        executor.scheduler_cpus = {between(0, cpus)};
+      }
+      if (chance(0.2)) {
+        executor.top_priority = between(60, 90);
+      }
+      application.nodes.push_back(
+          {.name = executor.name, .name_space = "/", .executor = application.executors.size()});
+      application.executors.push_back(std::move(executor));
+    }
+    const bool few_hops = chance(0.5);
+    const int executors = static_cast<int>(sets.size());
+    std::size_t node = 0;
+    for (model::Callback& callback : application.callbacks) {
+      const bool is_timer = std::holds_alternative<model::Timer>(callback.trigger);
+      if (is_timer || !few_hops || chance(0.3)) {
+        node = static_cast<std::size_t>(between(0, executors - 1));
+      }
+      callback.node = node;
+    }
+  }
+
   static void move(model::Callback& callback, int part) {
     if (auto* timer = std::get_if<model::Timer>(&callback.trigger);
         timer != nullptr && !timer->offset_stated) {
@@ -259,6 +297,8 @@ class RandomSeveralCpus : public RandomApplication {
       }
     }
   }
+
+  static constexpr int kMostFlows = 25;
 
   double group_share_ = 0;
   std::vector<std::pair<std::string, std::string>> publishers_;  // of more topics

@@ -23,6 +23,7 @@ struct SeveralCpus {
   int cpus = 2;
   /// The fewest and the most CPUs that are simulated for executors that state none.
   std::pair<int, int> simulated{1, 1};
+  Effort effort{};
 };
 
 class AttackOnSeveralCpus {
@@ -33,8 +34,9 @@ class AttackOnSeveralCpus {
         random_(random),
         application_(std::move(application)),
         seed_(seed),
-        judgement_(judge(application_, setting.executor, {.overheads = setting.overheads})),
-        queues_(queue_bounds(application_, setting.executor, setting.overheads)),
+        judgement_(judge(application_, setting.executor, {.overheads = setting.overheads},
+                         setting.effort)),
+        queues_(queue_bounds(application_, setting.executor, setting.overheads, setting.effort)),
         worst_(judgement_.chains.size()) {}
 
   void run(test::Tightness& tightness) {
@@ -256,6 +258,51 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
       tightness.print(std::string(GetParam()) + ", executors on " + std::to_string(cpus) +
                       " CPUs, " + (plain ? "plain chains" : "everything"));
     }
+  }
+  EXPECT_GT(bounds, applications / 4);
+}
+
+struct ManyCpus {
+  int cpus{};
+  std::string sets;
+  void (*spread)(RandomSeveralCpus& random, model::Application& application, int cpus){};
+};
+
+// Executors have all CPUs, nested sets of them, or sets that overlap.
+TEST_P(SoundnessOnSeveralCpus, NorIsOneOfManyCpus) {
+  const std::array settings{
+      ManyCpus{16, "one executor", [](RandomSeveralCpus&, model::Application&, int) {}},
+      ManyCpus{8, "nested sets",
+               [](RandomSeveralCpus& random, model::Application& application, int cpus) {
+                 random.nest(application, cpus);
+               }},
+      ManyCpus{16, "overlapping sets",
+               [](RandomSeveralCpus& random, model::Application& application, int cpus) {
+                 random.overlap(application, cpus);
+               }},
+  };
+  const bool has_threads = executor_.threads > 1 || executor_.timers_thread;
+  const int threads = executor_.timers_thread ? 2 : static_cast<int>(executor_.threads);
+  const std::uint64_t applications = test::trials(3);
+  std::size_t bounds = 0;
+  for (const ManyCpus& many : settings) {
+    test::Tightness tightness;
+    for (const std::uint64_t seed : test::seeds(applications, settings.size())) {
+      RandomSeveralCpus random(seed * 32 + static_cast<std::uint64_t>(many.cpus));
+      SeveralCpus setting = draw_setting(executor_, many.cpus, seed, random);
+      setting.overheads.far.max = seed % 3 == 1 ? 0 : ms(random.uniform(0, 1)).count();
+      setting.effort.steps = 100'000'000;
+      const int busy = has_threads ? threads : many.cpus;  // the CPUs that the application loads
+      model::Application application = random.make(busy, seed % 2 == 1, 0.5);
+      many.spread(random, application, many.cpus);
+      if (seed % 3 == 0) {
+        random.state_offsets(application);
+      }
+      attack(setting, random, std::move(application), seed, tightness);
+    }
+    bounds += tightness.count();
+    tightness.print(std::string(GetParam()) + ", " + std::to_string(many.cpus) + " CPUs, " +
+                    many.sets);
   }
   EXPECT_GT(bounds, applications / 4);
 }

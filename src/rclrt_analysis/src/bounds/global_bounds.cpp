@@ -17,6 +17,7 @@ constexpr Ticks kLongestToFollow = 4;
 constexpr int kExactSteps = 100;
 constexpr Ticks kMostInstances = 200;
 constexpr Ticks kCoarse = 1000;
+constexpr std::int64_t kPartOfChains = 4;  // of all steps: those that are kept for the chains
 
 /// The most releases of a timer that are looked at one by one, and about how many steps all of
 /// these may take.
@@ -41,7 +42,8 @@ GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Glob
     : workload_(workload),
       system_(workload, component, pool, scheduled, overheads),
       offsets_(system_, most_cases(system_)),
-      budget_(effort) {
+      all_steps_(effort),
+      budget_(all_steps_.part(effort.steps - (effort.steps / kPartOfChains))) {
   Ticks longest = 0;
   for (const GlobalSource& source : system_.sources) {
     Ticks own = 0;
@@ -336,6 +338,7 @@ std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callback
 
 RelyingBound GlobalBounds::bound(const model::Chain& chain) {
   solve();
+  budget_ = all_steps_.part(steps_of_chain_);
   ChainBound result;
   result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;

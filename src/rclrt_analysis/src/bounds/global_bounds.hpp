@@ -93,15 +93,22 @@ class GlobalBounds {
     Begins last{};                  ///< of the node alone
     std::vector<bool> by_source{};  ///< the sources with responses that its own one depends on
     std::size_t at{};               ///< steps of solve() before this one; 0: not raised yet
+    Ticks next{};                   ///< of its response
+    Ticks before{};                 ///< of its response, see raise_again()
   };
 
   void solve();
   void order_nodes();
   void raise_all();
-  void reset(Ticks most);
+  template <typename IsChosen>
+  void raise_again(IsChosen is_chosen);
   void lower_all();
+  bool lower(std::span<Raised> alike);
   bool is_settled(const Raised& raised) const;
-  bool raise(Raised& raised);
+  bool raise(std::span<Raised> alike);
+  Ticks& response_of(const Raised& raised) {
+    return system_.sources[raised.source].nodes[raised.node].response;
+  }
   Ticks bound_of(Raised& raised);
   static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);
   Ticks response_by_last(Raised& raised);
@@ -126,11 +133,14 @@ class GlobalBounds {
   const Workload& workload_;
   GlobalSystem system_;
   GlobalOffsets offsets_;
-  Budget budget_;
-  std::vector<Ticks> limits_;   // of the responses of each source; longer ones are not followed
-  std::vector<Raised> raised_;  // all nodes
-  std::vector<std::size_t> changed_at_;  // for each source: the last step that raised a response
-  std::size_t steps_ = 0;                // of solve()
+  Budget all_steps_;
+  Budget budget_;                  // of solve(), then of one chain at a time
+  std::int64_t steps_of_chain_{};  // for each chain, whatever others took
+  std::vector<Ticks> limits_;      // of the responses of each source; longer ones are not followed
+  std::vector<Raised> raised_;     // all nodes
+  std::vector<std::span<Raised>> alike_;  // of raised_, see order_nodes()
+  std::vector<std::size_t> changed_at_;   // for each source: the last step that raised a response
+  std::size_t steps_ = 0;                 // of solve()
   bool solved_ = false;
   bool uses_both_ = false;  // bounds of a path, see WindowStart
   bool uses_offsets_ = false;

@@ -2,6 +2,7 @@
 // The work of instances of before a time of a path, and what is known of when others are released.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -97,7 +98,7 @@ Ticks GlobalWindow::most_carried_in(Ticks y) {
   std::ranges::fill(carried_in_, 0);
   for (Unit& unit : units_) {
     if (unit.at_start) {
-      unit.carried_in = std::min(unit.rest, product(y, unit.parallel)) - unit.shared;
+      unit.carried_in = std::min(unit.rest, product(y, unit.parallel)) - unit.in_turn;
       if (unit.turn) {  // all units of a turn with such work have the same index
         unit.carried_in = std::min(unit.carried_in, turns_[*unit.turn]);
         turns_[*unit.turn] -= unit.carried_in;
@@ -169,16 +170,32 @@ Ticks GlobalWindow::work_in_phase(std::size_t source, Ticks x, Ticks response, T
   return result;
 }
 
+/// Returns the most work of a callback of a flow within x.
+Ticks GlobalWindow::work_of_part(std::size_t index, const GlobalNode& node, Ticks x) const {
+  const GlobalSource& source = all_.sources[index];
+  const Ticks result = work_of(index, x, node.response, node.work, true);
+  return is_long(source, node.response)
+             ? std::min(result, product(source.runs_by_queues(node, x), node.work))
+             : result;
+}
+
 /// Returns the work of a unit by the queues of its callbacks: a bound of a response that is many
-/// periods long says more than the queues can hold.
+/// periods long says more than the queues can hold. For a flow, this is the lowest sum of the work
+/// of those that end early, as a sequence, and the work of each other one.
 Ticks GlobalWindow::work_by_queues(const Unit& unit, Ticks x) const {
-  const GlobalSource& source = all_.sources[unit.source];
   if (unit.node != nullptr) {
-    return product(source.runs_by_queues(*unit.node, x), unit.node->work);
+    return product(all_.sources[unit.source].runs_by_queues(*unit.node, x), unit.node->work);
   }
-  Ticks result = 0;
-  for (const GlobalNode* each : unit.parts) {
-    result = sum(result, product(source.runs_by_queues(*each, x), each->work));
+  Ticks result = kHorizon;
+  Ticks early = unit.work;
+  Ticks others = 0;
+  for (auto each = unit.parts.rbegin(); each != unit.parts.rend(); ++each) {
+    others = sum(others, work_of_part(unit.source, **each, x));
+    early -= (*each)->work;
+    const auto next = std::next(each);
+    const Ticks in_sequence =
+        next == unit.parts.rend() ? 0 : work_of(unit.source, x, (*next)->response, early, true);
+    result = std::min(result, sum(in_sequence, others));
   }
   return result;
 }

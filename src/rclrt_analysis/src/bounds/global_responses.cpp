@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The responses of all nodes of a system of several CPUs, which depend on each other.
 #include <algorithm>
-#include <functional>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "bounds/global_bounds.hpp"
@@ -10,7 +11,10 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-constexpr int kMostPasses = 3;
+constexpr int kMostPasses = 8;
+
+/// How many steps each chain may take, at least, if as many are left.
+constexpr Ticks kStepsOfChain = 10'000'000;
 
 }  // namespace
 
@@ -44,20 +48,27 @@ bool GlobalBounds::is_settled(const Raised& raised) const {
   return true;
 }
 
-/// Raises the response of a node. Returns whether it has changed.
-bool GlobalBounds::raise(Raised& raised) {
-  GlobalNode& own = system_.sources[raised.source].nodes[raised.node];
-  if (own.response >= kHorizon || is_settled(raised)) {
-    return false;
+/// Raises the responses of nodes that are alike, each by the present ones of all. Returns whether
+/// one of them has changed. Where the steps end meanwhile, none of these nodes has a bound, so that
+/// this does not depend on which of them is the first.
+bool GlobalBounds::raise(std::span<Raised> alike) {
+  ++steps_;
+  for (Raised& each : alike) {
+    each.next = response_of(each);
+    if (each.next < kHorizon && !is_settled(each)) {
+      each.at = steps_;
+      each.next = std::max(each.next, bound_of(each));
+    }
   }
-  raised.at = ++steps_;
-  const Ticks response = bound_of(raised);
-  if (response <= own.response) {
-    return false;
+  bool changed = false;
+  for (const Raised& each : alike) {
+    if (each.at == steps_ && (budget_.empty() || each.next > response_of(each))) {
+      response_of(each) = budget_.empty() ? kHorizon : each.next;
+      changed_at_[each.source] = steps_;
+      changed = true;
+    }
   }
-  own.response = response;
-  changed_at_[raised.source] = steps_;
-  return true;
+  return changed;
 }
 
 /// Returns a bound on the response of a node by the present ones of others; kHorizon: none.
@@ -79,6 +90,7 @@ Ticks GlobalBounds::bound_of(Raised& raised) {
 }
 
 /// Sets the order of raise(): the most urgent nodes first, because most others depend on them.
+/// Nodes that are alike are raised together, so the order in the file has no influence.
 void GlobalBounds::order_nodes() {
   changed_at_.resize(system_.sources.size());
   for (std::size_t i = 0; i < system_.sources.size(); ++i) {
@@ -92,9 +104,19 @@ void GlobalBounds::order_nodes() {
       raised.by_source[i] = true;
     }
   }
-  std::ranges::stable_sort(raised_, std::greater{}, [this](const Raised& each) {
-    return system_.sources[each.source].nodes[each.node].lowest;
-  });
+  const auto place = [this](const Raised& each) {
+    const GlobalSource& source = system_.sources[each.source];
+    const GlobalNode& node = source.nodes[each.node];
+    return std::tuple(-node.lowest, source.is_sync, node.before.size(), source.shortest_period(),
+                      node.longest, node.work);
+  };
+  std::ranges::sort(raised_, {}, place);
+  for (auto begin = raised_.begin(); begin != raised_.end();) {
+    const auto end = std::find_if(begin, raised_.end(),
+                                  [&](const Raised& each) { return place(each) != place(*begin); });
+    alike_.emplace_back(begin, end);
+    begin = end;
+  }
 }
 
 /// Computes the responses of all nodes, as a fixed point: raises them from zero until none changes.
@@ -112,57 +134,84 @@ void GlobalBounds::solve() {
   raise_all();
   uses_both_ = true;
   const auto is_short = [this](const Raised& each) {
-    const GlobalSource& source = system_.sources[each.source];
-    return source.nodes[each.node].response <= source.arrivals.front().releases.period;
+    return response_of(each) <= system_.sources[each.source].shortest_period();
   };
   if (!std::ranges::all_of(raised_, is_short)) {
-    reset(kHorizon);
-    raise_all();
+    raise_again([](Ticks) { return true; });
   }
-  const auto has_bound = [this](const Raised& each) {
-    return system_.sources[each.source].nodes[each.node].response < kHorizon;
-  };
+  const auto has_bound = [this](const Raised& each) { return response_of(each) < kHorizon; };
   if (!std::ranges::all_of(raised_, has_bound)) {
-    reset(kHorizon - 1);
-    raise_all();
+    raise_again([](Ticks response) { return response < kHorizon; });
   }
   if (offsets_.any()) {
     uses_offsets_ = true;
     lower_all();
+  }
+  const auto chains = static_cast<Ticks>(workload_.application.chains.size());
+  const std::int64_t left = all_steps_.left() - budget_.used();
+  steps_of_chain_ = std::max(left / std::max<Ticks>(1, chains), std::min(left, kStepsOfChain));
+}
+
+/// Raises from zero the responses for which `is_chosen` returns true, by the present ones of the
+/// others. Each is a bound before and after, so the lower one of both counts.
+template <typename IsChosen>
+void GlobalBounds::raise_again(IsChosen is_chosen) {
+  for (Raised& each : raised_) {
+    Ticks& response = response_of(each);
+    each.before = response;
+    response = is_chosen(response) ? 0 : response;
+    each.path = each.last = {};
+    each.at = 0;
+  }
+  raise_all();
+  for (Raised& each : raised_) {
+    Ticks& response = response_of(each);
+    response = std::min(response, each.before);
   }
 }
 
 /// Lowers responses to what the stated offsets give. All responses are bounds already, so each of
 /// them holds with those of the others, and none needs to be raised again.
 void GlobalBounds::lower_all() {
+  for (Raised& each : raised_) {
+    each.at = 0;
+  }
   bool changed = true;
   for (int pass = 0; pass < kMostPasses && changed; ++pass) {
     changed = false;
-    for (Raised& each : raised_) {
-      each.path = each.last = {};
-      Ticks& response = system_.sources[each.source].nodes[each.node].response;
-      const Ticks lower = bound_of(each);
-      changed = changed || lower < response;
-      response = std::min(response, lower);
+    for (const std::span<Raised> alike : alike_) {
+      changed = lower(alike) || changed;
     }
   }
 }
 
-/// Sets responses of at most this to zero, to be raised again.
-void GlobalBounds::reset(Ticks most) {
-  for (Raised& each : raised_) {
-    Ticks& response = system_.sources[each.source].nodes[each.node].response;
-    response = response <= most ? 0 : response;
-    each.path = each.last = {};
-    each.at = 0;
+/// Lowers the responses of nodes that are alike. Returns whether one of them has changed.
+bool GlobalBounds::lower(std::span<Raised> alike) {
+  ++steps_;
+  for (Raised& each : alike) {
+    each.next = response_of(each);
+    if (!is_settled(each)) {
+      each.at = steps_;
+      each.path = each.last = {};
+      each.next = std::min(each.next, bound_of(each));
+    }
   }
+  bool changed = false;
+  for (const Raised& each : alike) {
+    if (each.next < response_of(each) && !budget_.empty()) {
+      response_of(each) = each.next;
+      changed_at_[each.source] = steps_;
+      changed = true;
+    }
+  }
+  return changed;
 }
 
 void GlobalBounds::raise_all() {
   for (bool changed = true; changed;) {
     changed = false;
-    for (Raised& each : raised_) {
-      changed = raise(each) || changed;
+    for (const std::span<Raised> alike : alike_) {
+      changed = raise(alike) || changed;
     }
   }
 }

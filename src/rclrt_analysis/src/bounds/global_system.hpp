@@ -71,6 +71,14 @@ struct GlobalSource {
     const Releases& releases = arrivals.front().releases;
     return !releases.has_one_limit() || releases.jitter > 0;
   }
+  /// Returns the shortest period of the releases that bring its instances.
+  Ticks shortest_period() const {
+    Ticks result = kHorizon;
+    for (const GlobalArrivals& each : arrivals) {
+      result = std::min(result, each.releases.period);
+    }
+    return result;
+  }
   /// Returns the most instances of this source of which some callback may run within a time x, if
   /// each instance has ended `response` after its stamp: by the releases of which it may have
   /// messages. See GlobalSystem::instances(), too.

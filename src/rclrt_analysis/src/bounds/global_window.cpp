@@ -221,6 +221,7 @@ void GlobalWindow::add(const GlobalNodes& here) {
   }
   if (flow.work > 0) {
     const Ticks instances = all_.instances(index, 0, flow.response);
+    std::ranges::stable_sort(flow.parts, {}, &GlobalNode::response);
     flow.parallel = all_.has_turns ? std::min(instances, callbacks) : instances;
     units_.push_back(std::move(flow));
   }

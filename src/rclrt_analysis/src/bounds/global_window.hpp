@@ -97,7 +97,7 @@ class GlobalWindow {
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::size_t callback{};                  ///< or the first of several
     const GlobalNode* node{};                ///< absent for several callbacks
-    std::vector<const GlobalNode*> parts{};  ///< of several
+    std::vector<const GlobalNode*> parts{};  ///< of several: those with a short response first
     bool on_path{};
     bool is_last{};      ///< on the path
     bool is_flow{};      ///< it has all callbacks of its source that interfere
@@ -106,7 +106,8 @@ class GlobalWindow {
     Ticks blocks{};      ///< counts whole
     Ticks rest{};        ///< of `total` without what counts whole
     Ticks begun{};       ///< of `rest`: the most without work from before
-    Ticks shared{};      ///< counts by its share of the CPUs
+    Ticks in_turn{};     ///< of `rest` or `begun`: what its turn leaves of it
+    Ticks shared{};      ///< of this: counts by its share of the CPUs
     Ticks carried_in{};  ///< what it may do besides in WindowStart::kBusy
   };
 
@@ -167,7 +168,13 @@ class GlobalWindow {
   }
   bool runs_while_pending(std::size_t index) const;
   Ticks begun_work(const Unit& unit, Ticks x) const;
+  Ticks work_of(std::size_t index, Ticks x, Ticks response, Ticks work, bool in_sequence) const;
+  Ticks work_of_part(std::size_t index, const GlobalNode& node, Ticks x) const;
   Ticks work_by_queues(const Unit& unit, Ticks x) const;
+  /// Returns whether a response is so long that its queues may say more of the work.
+  static bool is_long(const GlobalSource& source, Ticks response) {
+    return response < kHorizon && response > source.shortest_period();
+  }
   Ticks runs_in_wait(const GlobalNode& node) const;
   Ticks waits(Ticks x) const;
   Ticks cost_of_run(const GlobalSource& source, const GlobalNode& node) const;

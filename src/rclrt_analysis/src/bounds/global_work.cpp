@@ -122,18 +122,15 @@ Ticks GlobalWindow::share(Ticks y) {
   }
   for (Unit& unit : units_) {
     const Ticks work = is_busy && unit.at_start ? unit.begun : unit.rest;
-    unit.shared = std::min(work, product(y, unit.parallel));
-    const auto take = [&unit](Ticks& left) { unit.shared = std::min(unit.shared, left); };
-    const auto place = unit.turn ? place_of_turn_[*unit.turn] : unit.place;
+    unit.in_turn = std::min(work, product(y, unit.parallel));
     if (unit.turn) {
-      take(turns_[*unit.turn]);
+      unit.in_turn = std::min(unit.in_turn, turns_[*unit.turn]);
+      turns_[*unit.turn] -= unit.in_turn;
     }
-    if (place) {
-      take(places_[*place]);
+    unit.shared = unit.in_turn;
+    if (const auto place = unit.turn ? place_of_turn_[*unit.turn] : unit.place) {
+      unit.shared = std::min(unit.shared, places_[*place]);
       places_[*place] -= unit.shared;
-    }
-    if (unit.turn) {
-      turns_[*unit.turn] -= unit.shared;
     }
     result = sum(result, unit.shared);
   }
@@ -257,33 +254,39 @@ Ticks GlobalWindow::background(Ticks x) const {
   return product(own_executor_.all_cpus, product(milliseconds(x), all_.workload.background));
 }
 
+/// Returns the most work within x of callbacks of a source other than the path's own, of which each
+/// instance ends `response` after its stamp and does `work`.
+Ticks GlobalWindow::work_of(std::size_t index, Ticks x, Ticks response, Ticks work,
+                            bool in_sequence) const {
+  const GlobalSource& source = all_.sources[index];
+  Ticks result = kHorizon;
+  if (source.is_sync || !in_sequence) {
+    result = product(all_.instances(index, x, response), work);
+  }
+  if (in_sequence) {
+    const Ticks span = sum(x, sum(response, source.earlier));
+    result = std::min(result, carried_in_work(span, work, source.arrivals.front().releases));
+  }
+  const bool is_own = index == path_.source;
+  return is_own ? result : std::min(result, work_in_phase(index, x, response, work, in_sequence));
+}
+
 /// Sets the work of a unit within x.
 void GlobalWindow::measure(Unit& unit, Ticks x) const {
   const GlobalSource& source = all_.sources[unit.source];
-  const auto work_of = [&](Ticks response, Ticks work, bool in_sequence) {
-    Ticks result = kHorizon;
-    if (source.is_sync || !in_sequence) {
-      result = product(all_.instances(unit.source, x, response), work);
-    }
-    if (in_sequence) {
-      const Ticks span = sum(x, sum(response, source.earlier));
-      result = std::min(result, carried_in_work(span, work, source.arrivals.front().releases));
-    }
-    return unit.own ? result
-                    : std::min(result, work_in_phase(unit.source, x, response, work, in_sequence));
-  };
   if (unit.own) {
     measure_own(unit, x);
   } else {
-    unit.total = unit.response < kHorizon ? work_of(unit.response, unit.work, unit.in_sequence)
-                                          : product(source.runs(*unit.node, x), unit.node->work);
-    if (unit.response < kHorizon && unit.response > source.arrivals.front().releases.period) {
+    unit.total = unit.response < kHorizon
+                     ? work_of(unit.source, x, unit.response, unit.work, unit.in_sequence)
+                     : product(source.runs(*unit.node, x), unit.node->work);
+    if (is_long(source, unit.response)) {
       unit.total = std::min(unit.total, work_by_queues(unit, x));
     }
     unit.blocks = unit.waits_whole ? unit.total : 0;
   }
   for (const GlobalNode* each : unit.whole) {
-    unit.blocks = sum(unit.blocks, work_of(each->response, each->work, true));
+    unit.blocks = sum(unit.blocks, work_of_part(unit.source, *each, x));
   }
   unit.blocks = std::min(unit.blocks, unit.total);
   unit.rest = std::max<Ticks>(0, unit.total - unit.blocks - unit.low);
@@ -325,6 +328,12 @@ void GlobalWindow::measure_own(Unit& unit, Ticks x) const {
     unit.blocks = sum(product(beside, unit.work), unit.once);
   }
   unit.total = sum(unit.total, is_busy ? unit.before : 0);
+  const GlobalSource& source = all_.sources[unit.source];
+  if (!unit.on_path && is_long(source, unit.response)) {
+    unit.total =
+        std::min(unit.total, product(source.runs_by_queues(*unit.node, x), unit.node->work));
+    unit.blocks = std::min(unit.blocks, unit.total);
+  }
 }
 
 /// Sets the work of each unit within x. Returns what counts whole, besides the path's own work.
@@ -360,8 +369,11 @@ Ticks GlobalWindow::runs_of(const Jobs& jobs, Ticks x) const {
   if (jobs.response >= kHorizon) {
     return all_.sources[jobs.source].runs(*jobs.node, x);
   }
+  const GlobalSource& source = all_.sources[jobs.source];
   const Ticks instances = instances_beside_path(jobs.source, x, jobs.response);
-  return product(sum(instances, own ? 1 : 0), jobs.node->count);
+  const Ticks runs = product(sum(instances, own ? 1 : 0), jobs.node->count);
+  return is_long(source, jobs.response) ? std::min(runs, source.runs_by_queues(*jobs.node, x))
+                                        : runs;
 }
 
 }  // namespace rclrt::analysis::detail

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <rclrt/model/executor_kind.hpp>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "demand.hpp"
@@ -195,20 +199,42 @@ void Workload::let_wait(const model::Sync& sync, std::vector<RunsOf>& rarest) co
   }
 }
 
+/// The sum is that of sorted terms, so it does not depend on the order of timers in the file.
 double Workload::rate_of(const std::vector<RunsOf>& runs_of) const {
-  double rate = 0;
+  std::vector<double> rates;
   for (const RunsOf& each : runs_of) {
-    rate += static_cast<double>(each.count) / static_cast<double>(period[each.timer]);
+    rates.push_back(static_cast<double>(each.count) / static_cast<double>(period[each.timer]));
   }
-  return rate;
+  std::ranges::sort(rates);
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-/// Returns whether the first one has fewer releases in the long run, or as many with later stamps.
-bool Workload::is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const {
+/// Returns whether the first input has fewer releases in the long run, or as many with later
+/// stamps, or fewer of them at one time. If inputs are equal in all of this, the one with the first
+/// identifiers is the rarer one, in any order of the file.
+bool Workload::is_rarer(const std::vector<RunsOf>& one, const std::vector<std::size_t>& publishers,
+                        const std::vector<RunsOf>& other,
+                        const std::vector<std::size_t>& other_publishers) const {
   const auto measure = [this](const std::vector<RunsOf>& runs_of) {
-    return std::pair(rate_of(runs_of), std::ranges::max(runs_of, {}, &RunsOf::earlier).earlier);
+    Ticks at_once = 0;
+    Ticks late = 0;
+    for (const RunsOf& each : runs_of) {
+      at_once = sum(at_once, each.count);
+      late = std::max(late, jitter[each.timer]);
+    }
+    return std::tuple(rate_of(runs_of), std::ranges::max(runs_of, {}, &RunsOf::earlier).earlier,
+                      at_once, late);
   };
-  return measure(one) < measure(other);
+  const auto first = measure(one);
+  const auto second = measure(other);
+  const auto names = [this](const std::vector<std::size_t>& callbacks) {
+    std::set<std::string> result;
+    for (const std::size_t each : callbacks) {
+      result.insert(application.callbacks[each].id);
+    }
+    return result;
+  };
+  return first < second || (first == second && names(publishers) < names(other_publishers));
 }
 
 int Workload::lowest(std::span<const std::size_t> callbacks) const {
@@ -271,7 +297,8 @@ void Workload::find_runs() {
         at->second = runs_of_all(inputs[input]);
       }
       const std::vector<RunsOf>& of_input = at->second;
-      if (!of_input.empty() && (runs[i].empty() || is_rarer(of_input, runs[i]))) {
+      if (!of_input.empty() && (runs[i].empty() || is_rarer(of_input, inputs[input], runs[i],
+                                                            inputs[rarest_input[i]]))) {
         runs[i] = of_input;
         rarest_input[i] = input;
       }

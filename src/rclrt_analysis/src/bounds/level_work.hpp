@@ -138,7 +138,9 @@ struct Workload {
   std::vector<RunsOf> messages_of(const std::vector<std::vector<std::size_t>>& inputs) const;
   void let_wait(const model::Sync& sync, std::vector<RunsOf>& rarest) const;
   double rate_of(const std::vector<RunsOf>& runs_of) const;
-  bool is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const;
+  bool is_rarer(const std::vector<RunsOf>& one, const std::vector<std::size_t>& publishers,
+                const std::vector<RunsOf>& other,
+                const std::vector<std::size_t>& other_publishers) const;
 
   EventLimits limits_;
 };
