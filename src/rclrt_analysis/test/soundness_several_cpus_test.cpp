@@ -195,7 +195,7 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfTimersThatStateTheirOffsets) {
   for (const int cpus : {2, 3, 4, 8}) {
     for (const bool plain : {true, false}) {
       test::Tightness tightness;
-      for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
+      for (const std::uint64_t seed : test::seeds(applications, 8)) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
         const SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
         model::Application application = random.make(cpus, plain);
