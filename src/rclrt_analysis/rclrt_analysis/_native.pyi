@@ -636,6 +636,8 @@ class Judgement:
     @property
     def cause_effect_chains(self) -> tuple[CauseEffectBound, ...]: ...
     @property
+    def queues(self) -> tuple[QueueBound, ...]: ...
+    @property
     def links(self) -> tuple[LinkBound, ...]: ...
     @property
     def assumptions(self) -> tuple[Assumption, ...]: ...
@@ -643,7 +645,12 @@ class Judgement:
     def feasible(self) -> bool: ...
 
 def judge(
-    application: Application, executor: str, machine: Machine, *, all_terms_of: int | None = None
+    application: Application,
+    executor: str,
+    machine: Machine,
+    *,
+    all_terms_of: int | None = None,
+    with_queues: bool = False,
 ) -> Judgement: ...
 
 @final

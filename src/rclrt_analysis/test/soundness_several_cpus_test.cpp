@@ -33,8 +33,8 @@ class AttackOnSeveralCpus {
         random_(random),
         application_(std::move(application)),
         seed_(seed),
-        judgement_(judge(application_, setting.executor, {.overheads = setting.overheads})),
-        queues_(queue_bounds(application_, setting.executor, setting.overheads)),
+        judgement_(
+            judge_with_queues(application_, setting.executor, {.overheads = setting.overheads})),
         worst_(judgement_.chains.size()) {}
 
   void run(test::Tightness& tightness) {
@@ -107,8 +107,9 @@ class AttackOnSeveralCpus {
       closest = std::max(
           closest, static_cast<double>(worst) / static_cast<double>(*judgement_.chains[i].bound));
     }
-    for (std::size_t i = 0; i < queues_.size(); ++i) {
-      if (queues_[i].holds() && application_.callbacks[i].overload == model::Overload::kQueue) {
+    for (std::size_t i = 0; i < judgement_.queues.size(); ++i) {
+      if (judgement_.queues[i].holds() &&
+          application_.callbacks[i].overload == model::Overload::kQueue) {
         ASSERT_EQ(result.callbacks[i].counts.dropped, 0U) << application_.callbacks[i].id << said();
       }
     }
@@ -131,7 +132,6 @@ class AttackOnSeveralCpus {
   model::Application application_;
   std::uint64_t seed_;
   Judgement judgement_;
-  std::vector<QueueBound> queues_;
   std::vector<std::int64_t> worst_;
   int simulated_cpus_ = 1;
 };
