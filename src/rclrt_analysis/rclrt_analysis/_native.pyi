@@ -641,6 +641,8 @@ class Judgement:
     @property
     def cause_effect_chains(self) -> tuple[CauseEffectBound, ...]: ...
     @property
+    def queues(self) -> tuple[QueueBound, ...]: ...
+    @property
     def links(self) -> tuple[LinkBound, ...]: ...
     @property
     def assumptions(self) -> tuple[Assumption, ...]: ...
@@ -648,7 +650,12 @@ class Judgement:
     def feasible(self) -> bool: ...
 
 def judge(
-    application: Application, executor: str, machine: Machine, *, all_terms_of: int | None = None
+    application: Application,
+    executor: str,
+    machine: Machine,
+    *,
+    all_terms_of: int | None = None,
+    with_queues: bool = False,
 ) -> Judgement: ...
 
 @final

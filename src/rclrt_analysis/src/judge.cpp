@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bounds/cores.hpp"
+#include "bounds/form_bounds.hpp"
 #include "network/network_bounds.hpp"
 #include "rclrt/model/link_messages.hpp"
 #include "throttling.hpp"
@@ -96,12 +97,10 @@ bool is_feasible(const model::Application& application, const Judgement& judgeme
          std::ranges::all_of(judgement.cause_effect_chains, holds, &CauseEffectBound::verdict);
 }
 
-}  // namespace
-
-Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}; }
+enum class Queues { kLeftOut, kBounded };
 
 Judgement judge(const model::Application& application, const model::ExecutorChoice& executor,
-                const Machine& machine, Effort effort) {
+                const Machine& machine, Effort effort, Queues queues) {
   const auto with_cause_effect_chains = [&](Judgement result) {
     result.cause_effect_chains =
         cause_effect_bounds(application, executor, machine.overheads, result.chains, result.links);
@@ -113,11 +112,14 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
   }
   Judgement result{.chains = {}, .assumptions = chain_assumptions(executor, machine.overheads)};
   if (application.hosts.empty()) {
-    result.chains = chain_bounds(application, executor, machine.overheads, effort);
+    detail::PlacedBounds bounds(application, executor, machine.overheads, effort);
+    result.chains = bounds.chains();
+    result.queues = queues == Queues::kBounded ? bounds.queues() : std::vector<QueueBound>{};
   } else {
     detail::NetworkBounds network(application, executor, machine.overheads, effort);
     result.chains = network.chains();
     result.links = network.links();
+    result.queues = queues == Queues::kBounded ? network.queues() : std::vector<QueueBound>{};
     const std::vector<Assumption> more = link_assumptions(application);
     result.assumptions.insert(result.assumptions.end(), more.begin(), more.end());
   }
@@ -143,6 +145,21 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
   result = with_cause_effect_chains(std::move(result));
   result.feasible = is_feasible(application, result);
   return result;
+}
+
+}  // namespace
+
+Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}; }
+
+Judgement judge(const model::Application& application, const model::ExecutorChoice& executor,
+                const Machine& machine, Effort effort) {
+  return judge(application, executor, machine, effort, Queues::kLeftOut);
+}
+
+Judgement judge_with_queues(const model::Application& application,
+                            const model::ExecutorChoice& executor, const Machine& machine,
+                            Effort effort) {
+  return judge(application, executor, machine, effort, Queues::kBounded);
 }
 
 }  // namespace rclrt::analysis

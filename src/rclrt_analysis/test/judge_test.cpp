@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "application_builder.hpp"
+#include "random_several_cpus.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -92,6 +93,35 @@ TEST(Judge, AChainWithoutABoundIsNotFeasible) {
   EXPECT_EQ(judgement.chains[0].verdict, Verdict::kProved);
   EXPECT_EQ(judgement.chains[1].verdict, Verdict::kUnknown);
   EXPECT_FALSE(judgement.feasible);
+}
+
+TEST(Judge, TheQueuesOfAJudgementAreThoseOfQueueBounds) {
+  std::size_t bounds = 0;
+  for (const char* const name : {"preemptive", "edf", "events", "wait_set:threads=2", "workshop"}) {
+    const model::ExecutorChoice executor = model::parse_executor(name);
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      RandomSeveralCpus random(seed);
+      const auto cpus = static_cast<int>(seed % 3);  // 0: not stated
+      model::Application application = random.make(std::max(cpus, 1), seed % 2 == 0);
+      if (cpus == 0) {
+        random.spread_over(application, 2);
+        random.remove_cpus(application);
+      }
+      if (executor.kind == ExecutorKind::kEdf && cpus > 1) {
+        continue;
+      }
+      const auto expected = queue_bounds(application, executor);
+      const Judgement judgement = judge_with_queues(application, executor, Machine{});
+      ASSERT_EQ(judgement.queues.size(), expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(judgement.queues[i].pending, expected[i].pending) << name << ", seed " << seed;
+        EXPECT_EQ(judgement.queues[i].depth, expected[i].depth);
+        bounds += expected[i].pending ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(bounds, 100U);
+  EXPECT_THAT(judge(control_loop(), ExecutorKind::kPreemptive, Machine{}).queues, ElementsAre());
 }
 
 }  // namespace

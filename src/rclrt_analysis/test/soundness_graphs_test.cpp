@@ -199,10 +199,11 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
       random.add_deadlines(application);
     }
     const Overheads overheads = random_machine(random, kind);
-    const Judgement judgement = judge(application, kind.executor, {.overheads = overheads});
+    const Judgement judgement =
+        judge_with_queues(application, kind.executor, {.overheads = overheads});
     ASSERT_NO_FATAL_FAILURE(test::check_verdicts(application, judgement)) << "seed " << seed;
     const std::vector<ChainBound>& bounds = judgement.chains;
-    const auto queues = queue_bounds(application, kind.executor, overheads);
+    const std::vector<QueueBound>& queues = judgement.queues;
     const bool keeps_all =
         std::ranges::all_of(queues, [](const QueueBound& queue) { return queue.holds(); });
     std::vector<std::int64_t> worst(bounds.size());
@@ -293,7 +294,7 @@ TEST_P(SoundnessOfGraphs, NothingIsAboveItsBound) {
 
 TEST_P(SoundnessOfGraphs, NothingIsAboveItsBoundWhereManyInputsMeet) {
   const std::uint64_t graphs = test::trials(150);
-  for (std::uint64_t seed = 1; seed <= graphs && !HasFatalFailure(); ++seed) {
+  for (const std::uint64_t seed : test::seeds(graphs)) {
     try_syncs(seed);
   }
   ASSERT_GT(tightness_.count(), graphs / 2);

@@ -34,9 +34,8 @@ class AttackOnSeveralCpus {
         random_(random),
         application_(std::move(application)),
         seed_(seed),
-        judgement_(judge(application_, setting.executor, {.overheads = setting.overheads},
-                         setting.effort)),
-        queues_(queue_bounds(application_, setting.executor, setting.overheads, setting.effort)),
+        judgement_(judge_with_queues(application_, setting.executor,
+                                     {.overheads = setting.overheads}, setting.effort)),
         worst_(judgement_.chains.size()) {}
 
   void run(test::Tightness& tightness) {
@@ -109,8 +108,9 @@ class AttackOnSeveralCpus {
       closest = std::max(
           closest, static_cast<double>(worst) / static_cast<double>(*judgement_.chains[i].bound));
     }
-    for (std::size_t i = 0; i < queues_.size(); ++i) {
-      if (queues_[i].holds() && application_.callbacks[i].overload == model::Overload::kQueue) {
+    for (std::size_t i = 0; i < judgement_.queues.size(); ++i) {
+      if (judgement_.queues[i].holds() &&
+          application_.callbacks[i].overload == model::Overload::kQueue) {
         ASSERT_EQ(result.callbacks[i].counts.dropped, 0U) << application_.callbacks[i].id << said();
       }
     }
@@ -133,7 +133,6 @@ class AttackOnSeveralCpus {
   model::Application application_;
   std::uint64_t seed_;
   Judgement judgement_;
-  std::vector<QueueBound> queues_;
   std::vector<std::int64_t> worst_;
   int simulated_cpus_ = 1;
 };
@@ -197,7 +196,7 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfTimersThatStateTheirOffsets) {
   for (const int cpus : {2, 3, 4, 8}) {
     for (const bool plain : {true, false}) {
       test::Tightness tightness;
-      for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
+      for (const std::uint64_t seed : test::seeds(applications, 8)) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
         const SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
         model::Application application = random.make(cpus, plain);

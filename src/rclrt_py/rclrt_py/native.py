@@ -22,15 +22,20 @@ def analysis() -> Any:
 
 
 def judge(
-    application: Application, executor: str, machine: Machine, *, all_terms_of: int | None = None
+    application: Application,
+    executor: str,
+    machine: Machine,
+    *,
+    all_terms_of: int | None = None,
+    with_queues: bool = False,
 ) -> Judgement:
     """Returns the bounds of the chains and their verdicts, as rclrt_analysis computes them. A
     bound with many terms states the longest ones and the sum of the others, but the chain with the
-    index `all_terms_of` states all. Throws BadInput if the priorities in the application are not
+    index `all_terms_of` states all. `with_queues` adds the bounds of the queues. Throws BadInput if the priorities in the application are not
     possible under this executor."""
     try:
         judgement: Judgement = analysis().judge(
-            application, executor, machine, all_terms_of=all_terms_of
+            application, executor, machine, all_terms_of=all_terms_of, with_queues=with_queues
         )
     except ValueError as error:
         raise BadInput(f"{application.name}: {error}") from None

@@ -159,10 +159,14 @@ void ApplicationBounds::times_changed() {
   if (by_period_) {
     by_period_->read_times();
   }
-  executors_.clear();
   several_.clear();
-  components_.clear();
   holistic_.clear();
+  forget_order();
+}
+
+void ApplicationBounds::forget_order() {
+  executors_.clear();
+  components_.clear();
   hyperperiods_.clear();
   tried_.clear();
 }

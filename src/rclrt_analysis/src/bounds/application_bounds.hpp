@@ -53,6 +53,10 @@ class ApplicationBounds {
   /// have changed, and nothing else has.
   void times_changed();
 
+  /// Discards results that depend on the calls before: bound() and queue() then return the same as
+  /// at first.
+  void forget_order();
+
   /// Returns a bound of the chain that is no more than `limit`, if the analyses have one. Otherwise
   /// returns a time above `limit` that none of their bounds is below; kHorizon if they have none.
   Ticks response_within(const model::Chain& chain, Ticks limit, Look look);

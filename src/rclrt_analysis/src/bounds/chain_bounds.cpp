@@ -6,9 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "bounds/application_bounds.hpp"
 #include "bounds/form_bounds.hpp"
-#include "input_callbacks.hpp"
 
 namespace rclrt::analysis {
 
@@ -39,37 +37,37 @@ void sum_up_shorter(std::size_t most, std::vector<Contribution>& terms) {
 
 }  // namespace
 
-std::vector<ChainBound> detail::bounds_of_form(const Application& form, ExecutorKind kind,
-                                               const model::ExecutorChoice& chosen,
-                                               const Overheads& overheads, Effort effort,
-                                               std::span<const std::size_t> chains, bool& gave_up) {
-  const detail::InputCallbacks parts(form);
-  detail::ApplicationBounds bounds(parts.application(), kind, chosen, overheads, effort);
+detail::FormBounds::FormBounds(const Application& form, ExecutorKind kind,
+                               const model::ExecutorChoice& chosen, const Overheads& overheads,
+                               Effort effort)
+    : parts_(form),
+      bounds_(parts_.application(), kind, chosen, overheads, effort),
+      effort_(effort) {}
+
+std::vector<ChainBound> detail::FormBounds::chains(std::span<const std::size_t> chains,
+                                                   bool& gave_up) {
   std::vector<ChainBound> result;
   for (const std::size_t index : chains) {
-    const model::Chain& chain = parts.application().chains[index];
-    check_start(parts.application(), chain);
-    ChainBound& bound = result.emplace_back(bounds.bound(chain));
+    const model::Chain& chain = parts_.application().chains[index];
+    check_start(parts_.application(), chain);
+    ChainBound& bound = result.emplace_back(bounds_.bound(chain));
     for (Contribution& each : bound.why) {
-      each.callback = parts.whole(each.callback);
+      each.callback = parts_.whole(each.callback);
     }
-    if (effort.all_terms_of != index) {
-      sum_up_shorter(effort.terms, bound.why);
+    if (effort_.all_terms_of != index) {
+      sum_up_shorter(effort_.terms, bound.why);
     }
   }
-  gave_up = gave_up || bounds.gave_up();
+  gave_up = gave_up || bounds_.gave_up();
   return result;
 }
 
-std::vector<QueueBound> detail::queues_of_form(const Application& form, ExecutorKind kind,
-                                               const model::ExecutorChoice& chosen,
-                                               const Overheads& overheads, Effort effort) {
-  const detail::InputCallbacks parts(form);
-  detail::ApplicationBounds bounds(parts.application(), kind, chosen, overheads, effort);
+std::vector<QueueBound> detail::FormBounds::queues() {
+  bounds_.forget_order();
   std::vector<QueueBound> result;
-  for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
-    const QueueBound part = bounds.queue(i);
-    if (parts.whole(i) == result.size()) {
+  for (std::size_t i = 0; i < parts_.application().callbacks.size(); ++i) {
+    const QueueBound part = bounds_.queue(i);
+    if (parts_.whole(i) == result.size()) {
       result.push_back(part);
     } else if (!part.pending || !result.back().pending) {
       result.back().pending.reset();

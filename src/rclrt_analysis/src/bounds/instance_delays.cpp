@@ -96,56 +96,80 @@ Ticks InstanceWindows::lost(const Part& part, Ticks time) const {
   return product(product(cpus, overheads_.background), milliseconds);
 }
 
-/// Returns the most time for which the part waits at this visit, if it ends before `until`.
-Ticks InstanceWindows::delay(const Part& part, std::size_t visit,
-                             const std::vector<Delaying>& others, const Begin& begin,
-                             Ticks until) const {
+/// Sets what may delay the part at this visit, in the busy period.
+void InstanceWindows::find_delays(const Part& part, std::size_t visit,
+                                  const std::vector<Delaying>& others, const Begin& begin,
+                                  Delays& result) const {
   const Visit& there = part.visits[visit];
   const Ticks from = visit == 0 ? begin.latest : std::max(there.from, begin.after);
-  Ticks queueing = 0;
-  Ticks total = 0;
-  Ticks unordered = 0;
-  std::vector<std::pair<Instance, Ticks>> waiting;  // the longest callback of each release
+  result.works.clear();
+  result.queued.clear();
+  result.in_order.reset();
+  if (part.single && there.in_order) {
+    result.in_order = part.arrival - begin.latest;
+    const std::size_t timer = steps_[part.instance.callback].path.front();
+    result.releases.assign(1, {timer, part.instance.n});
+  }
   for (const Delaying& other : others) {
-    if (other.visit != visit || other.end <= from || other.earliest >= until) {
+    if (other.visit != visit || other.end <= from) {
       continue;
     }
     const bool arrives = other.latest >= from;  // not before
-    if (other.work == 0) {
-      queueing = sum(queueing, arrives ? workload_.dispatch : 0);
+    if (other.work == 0 && arrives) {
+      result.queued.push_back(other.earliest);
+    }
+    if (other.work == 0 || (visit == 0 && !arrives)) {
       continue;
     }
-    if (visit == 0 && !arrives) {
-      continue;
-    }
-    total = add_up_to(total, other.work, other.end - from);
-    if (!other.ordered) {
-      unordered = add_up_to(unordered, other.work, other.end - begin.after);
-      continue;
-    }
-    const Step& step = steps_[other.instance.callback];
-    const Instance release{forks_[step.timer] ? other.instance.callback : step.path.front(),
-                           other.instance.n};
-    const auto same = std::ranges::find_if(waiting, [&](const auto& each) {
-      return each.first.callback == release.callback && each.first.n == release.n;
-    });
-    if (same == waiting.end()) {
-      waiting.emplace_back(release, other.work);
-    } else {
-      same->second = std::max(same->second, other.work);
+    Delays::Work& own = result.works.emplace_back(other.earliest, other.work, other.end - from,
+                                                  other.end - begin.after);
+    if (result.in_order && other.ordered) {
+      own.release = place_of_release(other.instance, result);
     }
   }
-  if (part.single && there.in_order) {
-    // One callback of each release waits when the own instance arrives; others have ended.
-    const std::size_t timer = steps_[part.instance.callback].path.front();
-    Ticks backlog = sum(unordered, part.arrival - begin.latest);
-    for (const auto& [release, work] : waiting) {
-      const bool own = release.callback == timer && release.n == part.instance.n;
-      backlog = sum(backlog, own ? 0 : work);
+  result.waiting.resize(result.releases.size());
+}
+
+/// Returns the place of an instance's release in Delays::releases. One callback of each release
+/// waits when the own instance arrives; others have ended.
+std::size_t InstanceWindows::place_of_release(const Instance& instance, Delays& delays) const {
+  const Step& step = steps_[instance.callback];
+  const Instance release{forks_[step.timer] ? instance.callback : step.path.front(), instance.n};
+  const auto same = std::ranges::find(delays.releases, release);
+  const auto result = static_cast<std::size_t>(same - delays.releases.begin());
+  if (same == delays.releases.end()) {
+    delays.releases.push_back(release);
+  }
+  return result;
+}
+
+/// Returns the most time for which the part waits at a visit, if it ends before `until`.
+Ticks InstanceWindows::delay(Delays& delays, Ticks until) const {
+  Ticks total = 0;
+  Ticks unordered = 0;
+  std::ranges::fill(delays.waiting, 0);
+  for (const Delays::Work& each : delays.works) {
+    if (each.earliest >= until) {
+      continue;
+    }
+    total = add_up_to(total, each.work, each.most);
+    if (each.release) {
+      Ticks& waiting = delays.waiting[*each.release];
+      waiting = std::max(waiting, each.work);
+    } else {
+      unordered = add_up_to(unordered, each.work, each.most_unordered);
+    }
+  }
+  if (delays.in_order) {
+    Ticks backlog = sum(unordered, *delays.in_order);
+    for (std::size_t i = 1; i < delays.waiting.size(); ++i) {
+      backlog = sum(backlog, delays.waiting[i]);
     }
     total = std::min(total, backlog);
   }
-  return sum(total, queueing);
+  const auto queued =
+      std::ranges::count_if(delays.queued, [&](Ticks earliest) { return earliest < until; });
+  return sum(total, product(queued, workload_.dispatch));
 }
 
 /// Returns whether a busy period that begins at `begin.latest` may last until the part's first
@@ -174,17 +198,21 @@ bool InstanceWindows::reaches(const Part& part, const std::vector<Delaying>& fir
 }
 
 /// Returns the latest end of the part, if its busy period begins in `begin`. nullopt if the budget
-/// ends, or if it is beyond kHorizon.
+/// ends, or if it is beyond kHorizon. `delays`: of each visit, are replaced.
 std::optional<Ticks> InstanceWindows::end_from(const Part& part,
                                                const std::vector<Delaying>& others,
-                                               const Begin& begin, Budget& budget) const {
+                                               const Begin& begin, std::vector<Delays>& delays,
+                                               Budget& budget) const {
   // A release at the very end counts: a callback returns after the more urgent ones that it has
   // released.
   const Ticks constant = sum(sum(part.own, part.once), 1);
+  for (std::size_t visit = 0; visit < part.visits.size(); ++visit) {
+    find_delays(part, visit, others, begin, delays[visit]);
+  }
   const auto length = fixed_point(constant, 4 * others.size(), budget, [&](Ticks w) {
     Ticks total = sum(constant, lost(part, w));
-    for (std::size_t visit = 0; visit < part.visits.size(); ++visit) {
-      total = sum(total, delay(part, visit, others, begin, begin.latest + w));
+    for (Delays& each : delays) {
+      total = sum(total, delay(each, begin.latest + w));
     }
     return total;
   });
@@ -198,6 +226,7 @@ std::optional<Ticks> InstanceWindows::end_from(const Part& part,
 std::optional<Ticks> InstanceWindows::end_of_part(const Part& part, Budget& budget) const {
   const Ticks earliest_begin = part.earliest - busy_[part.visits.front().core] - 1;
   Ticks until = std::max(end(part.instance), part.arrival + part.own) + part.own + 1;
+  std::vector<Delays> delays(part.visits.size());
   while (true) {
     const std::vector<Delaying> others = collect(part, until);
     std::vector<Ticks> begins{part.arrival};
@@ -221,7 +250,7 @@ std::optional<Ticks> InstanceWindows::end_of_part(const Part& part, Budget& budg
       if (begin.latest < part.earliest && !reaches(part, first, begin)) {
         continue;
       }
-      const auto found = end_from(part, others, begin, budget);
+      const auto found = end_from(part, others, begin, delays, budget);
       if (!found) {
         return std::nullopt;
       }

@@ -75,6 +75,7 @@ class InstanceWindows {
   struct Instance {
     std::size_t callback{};
     Ticks n{};
+    bool operator==(const Instance&) const = default;
   };
 
   /// The callbacks of a part of a path on one CPU.
@@ -117,6 +118,24 @@ class InstanceWindows {
     Ticks latest{};
   };
 
+  /// What may delay a part at one of its visits, in a busy period.
+  struct Delays {
+    /// Work of an instance.
+    struct Work {
+      Ticks earliest{};  // arrival
+      Ticks work{};
+      Ticks most{};                          // with all those before
+      Ticks most_unordered{};                // the same of those that are not in order
+      std::optional<std::size_t> release{};  // in order: an index of `releases`
+    };
+    std::vector<Work> works{};    // those with the earliest latest end first
+    std::vector<Ticks> queued{};  // arrivals of instances of which only queueing counts
+    /// The part waits there only for what arrives before it: it has waited for this time.
+    std::optional<Ticks> in_order{};
+    std::vector<Instance> releases{};  // the first one is the part's own
+    std::vector<Ticks> waiting{};      // of delay(): the longest callback of each of `releases`
+  };
+
   const KnownReleases& releases_of(std::size_t callback) const {
     return releases_[steps_[callback].timer];
   }
@@ -133,7 +152,8 @@ class InstanceWindows {
   std::optional<Ticks> end_of(const Instance& instance, Budget& budget) const;
   std::optional<Ticks> end_of_part(const Part& part, Budget& budget) const;
   std::optional<Ticks> end_from(const Part& part, const std::vector<Delaying>& others,
-                                const Begin& begin, Budget& budget) const;
+                                const Begin& begin, std::vector<Delays>& delays,
+                                Budget& budget) const;
   bool reaches(const Part& part, const std::vector<Delaying>& first, const Begin& begin) const;
   Part part_of(const Instance& instance, std::size_t first) const;
   void add_started(Part& part) const;
@@ -141,8 +161,10 @@ class InstanceWindows {
   void add_instances(const Part& part, std::size_t visit, std::size_t callback, Ticks until,
                      std::vector<Delaying>& result) const;
   bool delays(const Part& part, const Instance& other) const;
-  Ticks delay(const Part& part, std::size_t visit, const std::vector<Delaying>& others,
-              const Begin& begin, Ticks until) const;
+  void find_delays(const Part& part, std::size_t visit, const std::vector<Delaying>& others,
+                   const Begin& begin, Delays& result) const;
+  std::size_t place_of_release(const Instance& instance, Delays& delays) const;
+  Ticks delay(Delays& delays, Ticks until) const;
   Ticks lost(const Part& part, Ticks time) const;
 
   const Workload& workload_;

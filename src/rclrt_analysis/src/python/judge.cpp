@@ -83,6 +83,8 @@ void bind_judge(py::module_& module) {
       .def_property_readonly(
           "cause_effect_chains",
           [](const Judgement& self) { return py::tuple(py::cast(self.cause_effect_chains)); })
+      .def_property_readonly("queues",
+                             [](const Judgement& self) { return py::tuple(py::cast(self.queues)); })
       .def_property_readonly("links",
                              [](const Judgement& self) { return py::tuple(py::cast(self.links)); })
       .def_property_readonly(
@@ -92,14 +94,15 @@ void bind_judge(py::module_& module) {
   module.def(
       "judge",
       [](const model::Application& application, const std::string& executor, const Machine& machine,
-         std::optional<std::size_t> all_terms_of) {
+         std::optional<std::size_t> all_terms_of, bool with_queues) {
         const model::ExecutorChoice value = executor_to_judge(executor);
+        const Effort effort{.check_interrupt = check_signals, .all_terms_of = all_terms_of};
         const py::gil_scoped_release release;
-        return judge(application, value, machine,
-                     {.check_interrupt = check_signals, .all_terms_of = all_terms_of});
+        return with_queues ? judge_with_queues(application, value, machine, effort)
+                           : judge(application, value, machine, effort);
       },
       py::arg("application"), py::arg("executor"), py::arg("machine"), py::kw_only(),
-      py::arg("all_terms_of") = std::nullopt);
+      py::arg("all_terms_of") = std::nullopt, py::arg("with_queues") = false);
 }
 
 }  // namespace rclrt::analysis

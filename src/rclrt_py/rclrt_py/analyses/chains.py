@@ -189,7 +189,7 @@ def sound(
     true if every deadline is proved or conditional.
     """
     module = analysis()
-    judgement = judge(application, executor, machine, all_terms_of=all_terms_of)
+    judgement = judge(application, executor, machine, all_terms_of=all_terms_of, with_queues=True)
     refutation = None
     if search:
         refutation = module.refute(application, judgement, executor, machine)
@@ -203,7 +203,7 @@ def sound(
         "executor": executor,
         "feasible": judgement.feasible,
         "overheads": overheads_us(machine),
-        "queues": queues(application, executor, machine),
+        "queues": queues(application, judgement),
         "assumptions": _assumptions(judgement.assumptions),
         "chains": [
             _sound_chain(chain.id, chain.deadline_ns, bound, ids)

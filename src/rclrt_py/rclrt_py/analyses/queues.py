@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from rclrt_py.native import analysis
-
 if TYPE_CHECKING:
-    from rclrt_analysis import Machine
+    from rclrt_analysis import Judgement
     from rclrt_model import Application
 
 
@@ -21,12 +19,8 @@ class Queue(TypedDict):
     holds: bool
 
 
-def queues(application: Application, executor: str, machine: Machine) -> list[Queue]:
+def queues(application: Application, judgement: Judgement) -> list[Queue]:
     """Returns the queues of all callbacks; none under an executor without bounds."""
-    module = analysis()
-    if module.why_no_bounds(executor) is not None:
-        return []
-    found = module.queue_bounds(application, executor, machine.overheads)
     return [
         {
             "id": callback.id,
@@ -34,5 +28,5 @@ def queues(application: Application, executor: str, machine: Machine) -> list[Qu
             "depth": queue.depth,
             "holds": queue.holds,
         }
-        for callback, queue in zip(application.callbacks, found, strict=True)
+        for callback, queue in zip(application.callbacks, judgement.queues, strict=False)
     ]

@@ -24,7 +24,8 @@ struct Judgement {
   std::vector<ChainBound> chains;
   /// The bounds and verdicts of the application's cause-effect chains, with the same conditions.
   std::vector<CauseEffectBound> cause_effect_chains{};
-  std::vector<LinkBound> links{};  ///< between hosts, see link_bounds()
+  std::vector<LinkBound> links{};    ///< between hosts, see link_bounds()
+  std::vector<QueueBound> queues{};  ///< of judge_with_queues() only
   /// The assumptions of every bound of this executor on this machine. Those that concern features
   /// of this application come first.
   std::vector<Assumption> assumptions;
@@ -43,5 +44,11 @@ struct Judgement {
 RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application,
                                       const model::ExecutorChoice& executor, const Machine& machine,
                                       Effort effort = {});
+
+/// Returns the same with the bounds of queue_bounds(); none if the executor has no bounds. On
+/// several CPUs, both take one analysis.
+RCLRT_ANALYSIS_EXPORT Judgement judge_with_queues(const model::Application& application,
+                                                  const model::ExecutorChoice& executor,
+                                                  const Machine& machine, Effort effort = {});
 
 }  // namespace rclrt::analysis
