@@ -200,3 +200,12 @@ def test_a_time_between_hosts_may_be_below_zero_by_their_error(tmp_path: Path) -
     document["chains"][0]["response_ms"].update(best=-1.5)
     path.write_text(json.dumps(document))
     assert main(["report", str(directory)]) == 0
+
+
+def test_the_largest_seed_is_legal(tmp_path: Path) -> None:
+    directory = write_run(tmp_path / "run", seconds=0.7)
+    path = directory / "results.json"
+    document = json.loads(path.read_text())
+    document["simulated"] = {"seed": 2**64 - 1, "lowest_execution": 1}
+    path.write_text(json.dumps(document))
+    assert main(["report", str(directory)]) == 0

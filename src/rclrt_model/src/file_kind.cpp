@@ -150,9 +150,8 @@ std::vector<FileKind> kinds_of(std::initializer_list<Sign> signs) {
   return result;
 }
 
-}  // namespace
-
-std::optional<FileKind> file_kind(const YamlNode& root) {
+/// Returns the kind that the file states, or of which it has keys that other kinds do not have.
+std::optional<FileKind> certain_kind(const YamlNode& root) {
   if (root.kind != YamlKind::kMapping) {
     return std::nullopt;
   }
@@ -160,7 +159,7 @@ std::optional<FileKind> file_kind(const YamlNode& root) {
     return stated;
   }
   const bool has_schedule = has_any(root, {"horizon_ms", "execution_from_percent", "offsets_ms"});
-  std::vector<FileKind> kinds = kinds_of({
+  const std::vector<FileKind> kinds = kinds_of({
       {FileKind::kApplication, has_any(root, {"nodes", "topics", "chains"})},
       {FileKind::kRobot, has_any(root, {"recording", "monitor", "memory", "write_priorities"}) ||
                              has_node_timings(root)},
@@ -172,11 +171,29 @@ std::optional<FileKind> file_kind(const YamlNode& root) {
       {FileKind::kTaskCounterExample, has_all(root, {"ticks_per_unit", "task", "job"})},
       {FileKind::kRules, has_any(root, {"chain_count", "util_total", "chain_avg_len"})},
   });
-  if (kinds.empty()) {  // keys that are not so certain
-    kinds = kinds_of({{FileKind::kApplication, has_any(root, {"name", "description"})},
-                      {FileKind::kRobot, has_any(root, {"executor"})}});
-  }
   return kinds.size() == 1 ? std::optional(kinds.front()) : std::nullopt;
+}
+
+/// Returns whether files of this kind may have the keys of file_kind() that are not so certain.
+bool may_have_names(FileKind kind) {
+  constexpr std::array kKinds{FileKind::kRules, FileKind::kExperiment, FileKind::kWorkloads,
+                              FileKind::kOverheads, FileKind::kTaskSet};
+  return std::ranges::find(kKinds, kind) != kKinds.end();
+}
+
+}  // namespace
+
+std::optional<FileKind> file_kind(const YamlNode& root) {
+  const auto certain = certain_kind(root);
+  if (certain || root.kind != YamlKind::kMapping || value_of(root, "kind") != nullptr) {
+    return certain;
+  }
+  const bool is_application = has_any(root, {"name", "description"});
+  const bool is_robot = has_any(root, {"executor"});
+  if (is_application == is_robot) {
+    return std::nullopt;
+  }
+  return is_application ? FileKind::kApplication : FileKind::kRobot;
 }
 
 std::string describe(FileKind kind) {
@@ -185,7 +202,7 @@ std::string describe(FileKind kind) {
 }
 
 bool report_other_kind(const YamlNode& root, FileKind expected, yaml::Context& context) {
-  const std::optional<FileKind> found = file_kind(root);
+  const auto found = may_have_names(expected) ? certain_kind(root) : file_kind(root);
   if (!found || *found == expected) {
     return false;
   }

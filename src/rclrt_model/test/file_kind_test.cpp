@@ -140,6 +140,16 @@ TEST(FileKind, AFileWithKeysOfTwoKindsHasEachMistakeReported) {
             "'executors'?)");
 }
 
+// All rules have defaults, and `name` is a rule, too.
+TEST(FileKind, ANameIsNoReasonToRefuseRules) {
+  yaml::Context context;
+  const auto root =
+      yaml::read_yaml(R"({"name": "small", "executor_count": 2})", context.diagnostics);
+  ASSERT_TRUE(root.has_value());
+  EXPECT_FALSE(report_other_kind(*root, FileKind::kRules, context));
+  EXPECT_TRUE(report_other_kind(*root, FileKind::kRobot, context));
+}
+
 TEST(FileKind, HasANameForThoseThatAReaderExpects) {
   EXPECT_EQ(file_kind_named("counter_example"), FileKind::kCounterExample);
   EXPECT_THROW(file_kind_named("results"), std::invalid_argument);

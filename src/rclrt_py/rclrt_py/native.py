@@ -31,8 +31,8 @@ def judge(
 ) -> Judgement:
     """Returns the bounds of the chains and their verdicts, as rclrt_analysis computes them. A
     bound with many terms states the longest ones and the sum of the others, but the chain with the
-    index `all_terms_of` states all. `with_queues` adds the bounds of the queues. Throws BadInput if the priorities in the application are not
-    possible under this executor."""
+    index `all_terms_of` states all. `with_queues` adds the bounds of the queues. Throws BadInput if
+    the priorities in the application are not possible under this executor."""
     try:
         judgement: Judgement = analysis().judge(
             application, executor, machine, all_terms_of=all_terms_of, with_queues=with_queues

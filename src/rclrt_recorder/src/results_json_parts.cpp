@@ -66,8 +66,9 @@ Json host_json(const RunResults& results, std::size_t index) {
   const auto [least, most] =
       std::ranges::minmax_element(host.knots, {}, &HostTimes::Knot::error_ns);
   const bool is_reference = host.knots.empty();
-  const RunWindow traced = {.start_ns = std::max(host.traced.start_ns, results.window.start_ns),
-                            .end_ns = std::min(host.traced.end_ns, results.window.end_ns)};
+  RunWindow traced = {.start_ns = std::max(host.traced.start_ns, results.window.start_ns),
+                      .end_ns = std::min(host.traced.end_ns, results.window.end_ns)};
+  traced.end_ns = std::max(traced.start_ns, traced.end_ns);  // it may lie outside of the window
   Json json = {{"name", host.name},
                {"boot", host.boot.empty() ? Json(nullptr) : Json(host.boot)},
                {"compared_with", is_reference ? Json(nullptr) : Json(host.compared_with)},

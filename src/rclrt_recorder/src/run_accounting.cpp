@@ -140,7 +140,9 @@ RunContext read_context(const std::vector<RealtimeState>& executors,
   context.memory_locked = memory_is_locked();
   context.ros_distro = ros_distro();
   const auto steal_after_ms = read_steal_ms();
-  context.steal_ms = steal_before_ms && steal_after_ms ? *steal_after_ms - *steal_before_ms : 0;
+  // The counter may go back, for example when a virtual machine moves to another host.
+  context.steal_ms =
+      steal_before_ms && steal_after_ms ? std::max(0.0, *steal_after_ms - *steal_before_ms) : 0;
   return context;
 }
 

@@ -17,12 +17,9 @@ bool has_jitter(const model::Callback& callback) {
 }
 
 void decide(const model::Chain& chain, ChainBound& result) {
-  if (!result.bound) {
-    return;
-  }
-  if (*result.bound > chain.deadline.count()) {
+  if (result.bound && *result.bound > chain.deadline.count()) {
     result.note = "the bound is above the deadline, which proves nothing";
-  } else {
+  } else if (result.bound) {
     result.verdict = result.assumptions.empty() ? Verdict::kProved : Verdict::kConditional;
   }
 }

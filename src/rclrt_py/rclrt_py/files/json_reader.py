@@ -13,6 +13,7 @@ from rclrt_py.errors import BadInput
 MAX_BYTES = 256 * 1024 * 1024
 LARGEST = 1e15
 LARGEST_WHOLE = 2**63 - 1
+LARGEST_COUNT = 2**64 - 1
 
 
 def read_text(path: Path) -> str:
@@ -88,17 +89,18 @@ class JsonValue:
             self.fail("text")
         return self.value
 
-    def integer(self) -> int:
+    def integer(self, largest: int = LARGEST_WHOLE) -> int:
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.fail("a whole number")
-        if not abs(self.value) <= LARGEST_WHOLE:
-            self.fail(f"a whole number of at most {LARGEST_WHOLE}")
+        if not abs(self.value) <= largest:
+            self.fail(f"a whole number of at most {largest}")
         return self.value
 
     def count(self) -> int:
-        if self.integer() < 0:
+        count = self.integer(LARGEST_COUNT)
+        if count < 0:
             self.fail("a count, 0 or more")
-        return self.integer()
+        return count
 
     def number(self) -> float:
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):

@@ -79,7 +79,7 @@ class HostResult:
             machine=json.get("machine").text() if json.has("machine") else None,
             steps=json.get("steps").count() if json.has("steps") else 0,
             lost=_text_or_none(json.get("lost")) if json.has("lost") else None,
-            traced_ms=_span(json.get("traced_ms")) if json.has("traced_ms") else None,
+            traced_ms=_offset(json.get("traced_ms")) if json.has("traced_ms") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -155,11 +155,3 @@ def _offset(json: JsonValue) -> tuple[float, float] | None:
     if len(numbers) != 2:
         json.fail("two numbers")
     return numbers[0], numbers[1]
-
-
-def _span(json: JsonValue) -> tuple[float, float] | None:
-    """Returns the begin and the end of an interval."""
-    span = _offset(json)
-    if span is not None and span[1] < span[0]:
-        json.fail("the begin and then the end")
-    return span
