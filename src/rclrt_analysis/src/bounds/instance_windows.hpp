@@ -118,7 +118,7 @@ class InstanceWindows {
     Ticks latest{};
   };
 
-  /// What may delay a part at one of its visits, in a busy period.
+  /// The delays of a part at one of its visits, in a busy period.
   struct Delays {
     /// Work of an instance.
     struct Work {
