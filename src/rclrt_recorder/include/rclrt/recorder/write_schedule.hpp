@@ -23,6 +23,7 @@ class WriteSchedule {
   /// Sets the time of the first write.
   void begin(std::int64_t first_ns) { next_ns_ = first_ns; }
 
+  /// Returns whether it is time for a write.
   bool is_due(std::int64_t now_ns) const { return now_ns >= next_ns_; }
 
   /// Notes a write with its begin and its end.
