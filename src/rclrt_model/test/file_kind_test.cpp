@@ -20,20 +20,20 @@ namespace {
 
 using testing::StartsWith;
 
-const std::string kApplicationText =
+constexpr const char* kApplicationText =
     "rclrt: 1\nname: demo\nnodes: [{name: a}]\ncallbacks: [{id: b, node: a}]\n";
-const std::string kRobotText = "rclrt: 1\nexecutor: {cpus: [1]}\nmonitor: {period_ms: 100}\n";
-const std::string kTimingsText = "rclrt: 1\ncallbacks: [{node: /a, timer: 0, priority: 1}]\n";
-const std::string kHostText = "rclrt: 1\nprocesses: [{name: a}]\n";
-const std::string kPrioritiesText = "rclrt: 1\napplication: demo\npriorities: {b: 3}\n";
-const std::string kOverheadsText = R"({"rclrt": 1, "kind": "overheads", "executors": {}})";
-const std::string kCounterExampleText =
+constexpr const char* kRobotText = "rclrt: 1\nexecutor: {cpus: [1]}\nmonitor: {period_ms: 100}\n";
+constexpr const char* kTimingsText = "rclrt: 1\ncallbacks: [{node: /a, timer: 0, priority: 1}]\n";
+constexpr const char* kHostText = "rclrt: 1\nprocesses: [{name: a}]\n";
+constexpr const char* kPrioritiesText = "rclrt: 1\napplication: demo\npriorities: {b: 3}\n";
+constexpr const char* kOverheadsText = R"({"rclrt": 1, "kind": "overheads", "executors": {}})";
+constexpr const char* kCounterExampleText =
     "rclrt: 1\napplication: demo\nexecutor: preemptive\nchain: c\nhorizon_ms: 5\npriorities: {}\n";
 
-const std::string kNoApplication =
+constexpr const char* kNoApplication =
     "expected an app.yaml with 'nodes', 'callbacks' and 'chains': `rclrt model` writes one from a "
     "trace or a recording of the robot\n";
-const std::string kNoRobot =
+constexpr const char* kNoRobot =
     "expected a robot.yaml: `rclrt synthesize app.yaml --nodes -o robot.yaml` writes one\n";
 
 std::string lines_of(const std::vector<yaml::Diagnostic>& diagnostics) {
@@ -95,16 +95,19 @@ TEST(FileKind, AnotherOneThanTheApplicationIsOneLineWithTheCommandThatTakesIt) {
   EXPECT_EQ(refusal_of(kRobotText), robot + kNoApplication);
   EXPECT_EQ(refusal_of(kTimingsText), robot + kNoApplication);
   EXPECT_EQ(refusal_of("rclrt: 1\nexecutor: {}\n"), robot + kNoApplication);
-  EXPECT_EQ(refusal_of(kOverheadsText),
-            "f:1:1: this is a file of overheads, which a machine has, for `rclrt analyze app.yaml "
-            "--overheads FILE`; " +
-                kNoApplication);
-  EXPECT_EQ(refusal_of(kCounterExampleText),
-            "f:1:1: this is a counter-example, a schedule of an application, for `rclrt simulate "
-            "app.yaml --replay FILE`; " +
-                kNoApplication);
+  EXPECT_EQ(
+      refusal_of(kOverheadsText),
+      std::string("f:1:1: this is a file of overheads, which a machine has, for `rclrt analyze "
+                  "app.yaml --overheads FILE`; ") +
+          kNoApplication);
+  EXPECT_EQ(
+      refusal_of(kCounterExampleText),
+      std::string("f:1:1: this is a counter-example, a schedule of an application, for `rclrt "
+                  "simulate app.yaml --replay FILE`; ") +
+          kNoApplication);
   EXPECT_EQ(refusal_of(R"({"rclrt_results": 1, "chains": [], "callbacks": []})"),
-            "f:1:1: this is the results of a run, for `rclrt report DIR` with its directory; " +
+            std::string("f:1:1: this is the results of a run, for `rclrt report DIR` with its "
+                        "directory; ") +
                 kNoApplication);
   EXPECT_THAT(refusal_of(kHostText),
               StartsWith("f:1:1: this is a configuration of all processes of a "));
