@@ -31,6 +31,7 @@ SLICE = 500  # trials: some seconds to a minute
 PROGRAMS = {  # tests that read RCLRT_SOUNDNESS_TRIALS, by the program of rclrt_analysis
     "soundness_tests": "*",
     "hosts_tests": "*SoundnessOverHosts*",
+    "chain_bounds_tests": "*SeveralCpusOrder*",
     "executor_bounds_tests": "*ChainsBackAndForth*:Monotone.*:PicasBounds.NoSimulated*:"
     "Picas.IsFixedPriorityWithoutPreemption*",
     # Without the searches that compare many bounds in each trial: they check no bound, and take
