@@ -121,10 +121,6 @@ def context(key: str, **changes: object) -> Edit:
             lambda d: d.update(misses=[one_miss(unexplained_ms=1)]),
             "misses[0].unexplained_ms is 1; expected 0.75, the rest of response_ms",
         ),
-        (
-            lambda d: d.update(misses=[one_miss(response_ms=None)]),
-            "misses[0].unexplained_ms is 0.75; expected -0.75, the rest of deadline_ms",
-        ),
         (lambda d: d.update(misses=[one_miss(chain="ghost")]), "expected a chain of these results"),
         (
             lambda d: d.update(cause_effect_chains=[one_path(distinct=1)]),

@@ -167,7 +167,7 @@ std::optional<FileKind> certain_kind(const YamlNode& root) {
       {FileKind::kPriorities, !has_schedule && has_any(root, {"priorities"})},
       {FileKind::kOverheads, has_any(root, {"hop_us", "background_us", "rt_bandwidth"})},
       {FileKind::kCounterExample, has_schedule},
-      {FileKind::kTaskSet, has_any(root, {"tasks"})},
+      {FileKind::kTaskSet, has_any(root, {"tasks"}) && !has_any(root, {"callbacks"})},
       {FileKind::kTaskCounterExample, has_all(root, {"ticks_per_unit", "task", "job"})},
       {FileKind::kRules, has_any(root, {"chain_count", "util_total", "chain_avg_len"})},
   });

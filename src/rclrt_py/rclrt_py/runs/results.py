@@ -308,7 +308,7 @@ class Results:
         if not list(json.get("chains").items()):
             json.get("chains").fail("at least one chain")
         chains = tuple(map(ChainResult.read, json.get("chains").items()))
-        check_misses(json, {chain.id: chain.deadline_ms for chain in chains})
+        check_misses(json, {chain.id for chain in chains})
         return cls(
             application=read_application(json.get("application")),
             executor=json.get("executor").text(),
