@@ -117,10 +117,6 @@ def context(key: str, **changes: object) -> Edit:
         ),
         (lambda d: d["context"].update(steal_ms=-1), "context.steal_ms is -1; expected a time"),
         (lambda d: d.update(misses=[one_miss(delayed_ms=-1)]), "misses[0].delayed_ms is -1"),
-        (
-            lambda d: d.update(misses=[one_miss(unexplained_ms=1)]),
-            "misses[0].unexplained_ms is 1; expected 0.75, the rest of response_ms",
-        ),
         (lambda d: d.update(misses=[one_miss(chain="ghost")]), "expected a chain of these results"),
         (
             lambda d: d.update(cause_effect_chains=[one_path(distinct=1)]),
