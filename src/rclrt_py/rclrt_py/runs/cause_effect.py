@@ -57,7 +57,6 @@ class SamplingPrediction:
 def _check_counts(json: JsonValue) -> None:
     """Refuses counts of outputs that do not add up."""
     outputs = json.get("outputs").count()
-    count_within(json.get("distinct"), outputs, "outputs")
     count_within(json.get("missed_age"), outputs, "outputs")
     count_within(json.get("missed_reaction"), outputs + 1, "outputs, and one that is awaited")
     ages = json.get("age_ms")
