@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rclrt_py.errors import BadInput, did_you_mean
 from rclrt_py.executors import EXECUTORS, check_executor, kind_name
 from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.native import analysis, model, refuse_other_kind
+from rclrt_py.native import analysis, model
 
 from rclrt_experiments.generator.rules import Rules, read_rules
 
@@ -132,10 +132,9 @@ def load_experiment(name: str) -> Experiment:
 
 def read_experiment(path: Path) -> Experiment:
     """Reads the experiment of a file. Throws BadInput with the file and the place in it."""
-    refuse_other_kind(path, "experiment")
     module = model()
     try:
-        document = JsonValue(module.read_yaml(path, "experiment"), path)
+        document = JsonValue(module.read_yaml(path, "experiment", expected="experiment"), path)
     except module.ModelError as error:
         raise BadInput(str(error)) from error
     _only(document, KEYS)

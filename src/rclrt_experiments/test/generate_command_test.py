@@ -66,6 +66,12 @@ def test_the_published_rules_give_an_application_with_pictures(rules: Path, tmp_
     assert "0.0" in picture  # the label of an edge: chain and hop
 
 
+def test_rules_may_come_through_a_pipe(rules: Path, tmp_path: Path) -> None:
+    done = generate("/dev/stdin", "-o", tmp_path / "demo", input=rules.read_text())
+    assert done.returncode == 0, done.stderr
+    assert "3 chains" in done.stdout
+
+
 def test_the_rules_beside_an_application_give_the_same_one_again(
     rules: Path, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rclrt_py.errors import BadInput, RclrtError
+from rclrt_py.files.json_reader import read_text
 
 if TYPE_CHECKING:
     from rclrt_analysis import Judgement, Machine
@@ -101,14 +102,16 @@ def load_application(path: Path, priorities: Path | None = None) -> Application:
     return application
 
 
-def refuse_other_kind(path: Path, expected: str) -> None:
-    """Throws BadInput if the file is of another kind than `expected`, such as "counter_example",
-    with both kinds and the command that takes the file. Does nothing if its kind is not clear."""
+def read_kind(path: Path, expected: str) -> str:
+    """Returns the text of a file. Throws BadInput if it cannot be read, or if it is of another kind
+    than `expected`, such as "counter_example": with both kinds and the command that takes it."""
+    text = read_text(path)
     module = model()
     try:
-        module.refuse_other_kind(path, expected)
+        module.refuse_other_kind(text, path, expected)
     except module.ModelError as error:
         raise BadInput(str(error)) from error
+    return text
 
 
 def described_kind(path: Path) -> str:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rclrt_py.errors import BadInput
-from rclrt_py.files.json_reader import JsonValue, read_text
-from rclrt_py.native import refuse_other_kind
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import read_kind
 
 from rclrt_experiments.generator.rules import PRESETS, Rules, read_rules
 from rclrt_experiments.generator.workloads import STATISTICS, read_workloads
@@ -62,8 +62,8 @@ def workloads_of(arguments: argparse.Namespace) -> dict[str, int]:
             raise BadInput("--workload-time: means nothing without workloads; add --workloads FILE")
         return {}
     statistic = arguments.workload_time or STATISTICS[0]
-    refuse_other_kind(arguments.workloads, "workloads")
-    return read_workloads(JsonValue.load(arguments.workloads), statistic)
+    text = read_kind(arguments.workloads, "workloads")
+    return read_workloads(JsonValue.parse(text, arguments.workloads), statistic)
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:
@@ -78,8 +78,7 @@ def rules_of(arguments: argparse.Namespace) -> Rules:
 
 def _document_of(file: Path) -> JsonValue:
     """Reads a file of rules. Throws BadInput if it is none, such as an application."""
-    refuse_other_kind(file, "rules")
-    text = read_text(file)
+    text = read_kind(file, "rules")
     try:
         return JsonValue.parse(text, file)
     except BadInput as error:

@@ -278,13 +278,15 @@ PYBIND11_MODULE(_native, module) {
       "Raises ModelError as load() does.");
   rclrt::model::detail::bind_texts(module);
   module.def("read_yaml", &rclrt::model::detail::read_document, py::arg("path"),
-             py::arg("kind") = "YAML file",
+             py::arg("kind") = "YAML file", py::arg("expected") = py::none(),
              "Reads any YAML file strictly: no anchors, aliases, tags or repeated keys. Returns "
              "mappings, lists, texts, numbers, true, false and None. Raises ModelError as load() "
-             "does, which asks for a readable `kind`.");
-  module.def("refuse_other_kind", &rclrt::model::detail::refuse_other_kind, py::arg("path"),
-             py::arg("expected"),
-             "Raises ModelError if the file is of another kind than `expected`, such as "
+             "does, which asks for a readable `kind`, and as refuse_other_kind() does for "
+             "`expected`.");
+  module.def("refuse_other_kind", &rclrt::model::detail::refuse_other_kind, py::arg("text"),
+             py::arg("path"), py::arg("expected"),
+             "Raises ModelError if the text of the file at `path` is of another kind than "
+             "`expected`, such as "
              "'counter_example'. The message has both kinds and the command that takes the file.");
   module.def("described_kind", &rclrt::model::detail::described_kind, py::arg("path"),
              "Returns what the file is and which command takes it. None: that is not clear.");

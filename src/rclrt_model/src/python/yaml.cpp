@@ -54,40 +54,52 @@ py::object to_python(const yaml::Node& node) {
   }
 }
 
-/// Returns the tree of a file; std::nullopt if it cannot be read or has mistakes.
-std::optional<yaml::Node> tree_of(const std::filesystem::path& path) {
-  try {
-    yaml::Diagnostics diagnostics;
-    auto root = yaml::read_yaml(yaml::read_file(path, "file"), diagnostics);
-    return diagnostics.empty() ? std::move(root) : std::nullopt;
-  } catch (const yaml::FileError&) {
-    return std::nullopt;
+/// Returns the tree of a text; std::nullopt if it has mistakes.
+std::optional<yaml::Node> tree_of(std::string_view text) {
+  yaml::Diagnostics diagnostics;
+  auto root = yaml::read_yaml(text, diagnostics);
+  return diagnostics.empty() ? std::move(root) : std::nullopt;
+}
+
+/// Throws ModelError if the file at `path` is of another kind than the one named `expected`.
+void refuse(const yaml::Node& root, const std::filesystem::path& path,
+            const std::string& expected) {
+  yaml::Context context;
+  if (report_other_kind(root, file_kind_named(expected), context)) {
+    throw ModelError(path, context.diagnostics.take());
   }
 }
 
 }  // namespace
 
-py::object read_document(const std::filesystem::path& path, const std::string& kind) {
+py::object read_document(const std::filesystem::path& path, const std::string& kind,
+                         const std::optional<std::string>& expected) {
   yaml::Diagnostics diagnostics;
   const auto root = yaml::read_yaml(yaml::read_file(path, kind), diagnostics);
+  if (expected && root && diagnostics.empty()) {
+    refuse(*root, path, *expected);
+  }
   if (!root || !diagnostics.empty()) {
     throw ModelError(path, diagnostics.take());
   }
   return to_python(*root);
 }
 
-void refuse_other_kind(const std::filesystem::path& path, const std::string& expected) {
-  const auto root = tree_of(path);
-  yaml::Context context;
-  if (root && report_other_kind(*root, file_kind_named(expected), context)) {
-    throw ModelError(path, context.diagnostics.take());
+void refuse_other_kind(std::string_view text, const std::filesystem::path& path,
+                       const std::string& expected) {
+  if (const auto root = tree_of(text)) {
+    refuse(*root, path, expected);
   }
 }
 
 std::optional<std::string> described_kind(const std::filesystem::path& path) {
-  const auto root = tree_of(path);
-  const auto kind = root ? file_kind(*root) : std::nullopt;
-  return kind ? std::optional(describe(*kind)) : std::nullopt;
+  try {
+    const auto root = tree_of(yaml::read_file(path, "file"));
+    const auto kind = root ? file_kind(*root) : std::nullopt;
+    return kind ? std::optional(describe(*kind)) : std::nullopt;
+  } catch (const yaml::FileError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace rclrt::model::detail

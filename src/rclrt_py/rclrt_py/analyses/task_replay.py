@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rclrt_py.analyses.tasks import parse_tasks
 from rclrt_py.errors import BadInput
 from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.native import analysis, read_input, refuse_other_kind
+from rclrt_py.native import analysis, read_input, read_kind
 
 if TYPE_CHECKING:
     from rclrt_analysis import TaskCounterExample, TaskFile
@@ -61,8 +61,7 @@ def _units(ticks: int, file: TaskFile) -> str:
 
 
 def _load(path: Path, file: TaskFile) -> TaskCounterExample:
-    refuse_other_kind(path, "task_counter_example")
-    document = JsonValue.load(path)
+    document = JsonValue.parse(read_kind(path, "task_counter_example"), path)
     if document.get("rclrt").integer() != 1:
         document.get("rclrt").fail("format version 1")
     for key, own in (("policy", file.policy), ("ticks_per_unit", 10**file.decimals)):
