@@ -15,7 +15,7 @@ import pytest
 from rclrt_py.analyses.chains import sound
 from rclrt_py.native import analysis
 from rclrt_py.testing.browser import Browser
-from rclrt_py.testing.plan_page import bounds, click, press, settled, show, text_of
+from rclrt_py.testing.plan_page import bound_text, bounds, click, press, settled, show, text_of
 from rclrt_py.testing.plan_server import Plan, large, opened
 
 from rclrt_model import load
@@ -63,9 +63,7 @@ def agrees_with_the_file(browser: Browser, plan: Plan) -> None:
     assert result == state["answer"]["analysis"]
     shown = bounds(browser)
     for chain in result["chains"]:
-        bound = chain["bound_ms"]
-        expected = "\N{EN DASH}" if bound is None else f"{bound:.3f}"
-        assert shown[chain["id"]] == expected
+        assert shown[chain["id"]] == bound_text(chain["bound_ms"])
 
 
 @pytest.mark.parametrize("example", ["autonomous_vehicle", "eye_to_wheel"])

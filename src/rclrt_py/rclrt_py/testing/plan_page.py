@@ -86,8 +86,14 @@ def text_of(browser: Browser, selector: str) -> str:
     return text
 
 
+def bound_text(bound_ms: float | None) -> str:
+    """Returns a bound as the table shows it. A chain may have none, for example on a busy machine."""
+    return "\N{EN DASH}" if bound_ms is None else f"{bound_ms:.3f}"
+
+
 def analysed(plan: Plan, state: Any = None) -> dict[str, str]:
-    return {each["id"]: f"{each['bound_ms']:.3f}" for each in plan.chains(state)}
+    """Returns the bound of each chain as the table should show it."""
+    return {each["id"]: bound_text(each["bound_ms"]) for each in plan.chains(state)}
 
 
 def drag(browser: Browser, callback: str, x: int, y: int) -> None:
