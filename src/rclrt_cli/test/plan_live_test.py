@@ -103,7 +103,7 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
             browser.wait("return document.body.classList.contains('ready')")
             yield browser
             assert browser.messages() == []
-            browser.load("about:blank")  # the page would go on to ask the command
+            browser.leave()  # the page would go on to ask the command
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=GENEROUS_S)
             assert (process.returncode, said) == (0, "")

@@ -65,6 +65,10 @@ class Browser:
         self.driver.get(page if isinstance(page, str) else page.as_uri())
         self.wait("return performance.getEntriesByName('first-paint').length > 0")
 
+    def leave(self) -> None:
+        """Leaves the page for an empty one, which asks nobody for anything and has no picture."""
+        self.driver.get("about:blank")
+
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
 
