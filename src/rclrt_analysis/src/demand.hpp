@@ -43,8 +43,9 @@ struct Releases {
 
   /// Returns the most releases in [0, t).
   Ticks before(Ticks t) const {
-    return std::max<Ticks>(0,
-                           std::min(ceil_div(t + jitter, period), ceil_div(t + within, distance)));
+    const Ticks by_period = ceil_div(t + jitter, period);
+    return std::max<Ticks>(
+        0, has_one_limit() ? by_period : std::min(by_period, ceil_div(t + within, distance)));
   }
 
   /// Returns the most releases in [0, t].

@@ -171,20 +171,20 @@ Ticks GlobalWindow::work_in_phase(std::size_t source, Ticks x, Ticks response, T
 }
 
 /// Returns the most work of a callback of a flow within x.
-Ticks GlobalWindow::work_of_part(std::size_t index, const GlobalNode& node, Ticks x) const {
+Ticks GlobalWindow::work_of_part(std::size_t index, const GlobalNode& node, Ticks x) {
   const GlobalSource& source = all_.sources[index];
   const Ticks result = work_of(index, x, node.response, node.work, true);
   return is_long(source, node.response)
-             ? std::min(result, product(source.runs_by_queues(node, x), node.work))
+             ? std::min(result, product(queued_runs(source, node, x), node.work))
              : result;
 }
 
 /// Returns the work of a unit by the queues of its callbacks: a bound of a response that is many
 /// periods long says more than the queues can hold. For a flow, this is the lowest sum of the work
 /// of those that end early, as a sequence, and the work of each other one.
-Ticks GlobalWindow::work_by_queues(const Unit& unit, Ticks x) const {
+Ticks GlobalWindow::work_by_queues(const Unit& unit, Ticks x) {
   if (unit.node != nullptr) {
-    return product(all_.sources[unit.source].runs_by_queues(*unit.node, x), unit.node->work);
+    return product(queued_runs(all_.sources[unit.source], *unit.node, x), unit.node->work);
   }
   Ticks result = kHorizon;
   Ticks early = unit.work;

@@ -18,6 +18,19 @@ enum class WindowStart {
   kBusy,   ///< before that, since when all CPUs have interfering work: few flows have such work
 };
 
+/// Times for which a value is the same; at first, all.
+struct SameTimes {
+  Ticks first{};
+  Ticks last{kHorizon};
+
+  bool contains(Ticks x) const { return first <= x && x <= last; }
+  void narrow(Ticks from, Ticks to) {
+    first = std::max(first, from);
+    last = std::min(last, to);
+  }
+};
+inline constexpr SameTimes kNoTimes{1, 0};
+
 /// The long-run loads of callbacks, as numbers of CPUs.
 struct LongRun {
   double whole{};   ///< the path, and what it may have to wait for while a CPU is idle
@@ -74,6 +87,12 @@ class GlobalWindow {
  private:
   static constexpr Ticks kMostRunsInWait = 3;  // of a timer; others run once less
 
+  /// A value that depends on x.
+  struct Known {
+    Ticks value{};
+    SameTimes same{kNoTimes};  ///< x with this value
+  };
+
   /// Work that runs on one CPU at a time, `parallel` times at most.
   struct Unit {
     std::size_t source{};
@@ -99,16 +118,18 @@ class GlobalWindow {
     const GlobalNode* node{};                ///< absent for several callbacks
     std::vector<const GlobalNode*> parts{};  ///< of several: those with a short response first
     bool on_path{};
-    bool is_last{};      ///< on the path
-    bool is_flow{};      ///< it has all callbacks of its source that interfere
-    Ticks low{};         ///< counts whole, as a less urgent member
-    Ticks total{};       ///< as of the last end(x), also below
-    Ticks blocks{};      ///< counts whole
-    Ticks rest{};        ///< of `total` without what counts whole
-    Ticks begun{};       ///< of `rest`: the most without work from before
-    Ticks in_turn{};     ///< of `rest` or `begun`: what its turn leaves of it
-    Ticks shared{};      ///< of this: counts by its share of the CPUs
-    Ticks carried_in{};  ///< what it may do besides in WindowStart::kBusy
+    bool is_last{};              ///< on the path
+    bool is_flow{};              ///< it has all callbacks of its source that interfere
+    Ticks low{};                 ///< counts whole, as a less urgent member
+    Ticks total{};               ///< as of the last end(x), also below
+    Ticks blocks{};              ///< counts whole
+    SameTimes same{kNoTimes};    ///< x with this `total` and `blocks`, if it is not own
+    std::vector<Known> known{};  ///< of which `total` and `blocks` are made, in order of their use
+    Ticks rest{};                ///< of `total` without what counts whole
+    Ticks begun{};               ///< of `rest`: the most without work from before
+    Ticks in_turn{};             ///< of `rest` or `begun`: what its turn leaves of it
+    Ticks shared{};              ///< of this: counts by its share of the CPUs
+    Ticks carried_in{};          ///< what it may do besides in WindowStart::kBusy
   };
 
   /// The long-run load of a unit, as numbers of CPUs.
@@ -145,9 +166,22 @@ class GlobalWindow {
   struct Line {
     Ticks constant{};
     Ticks slope{};
+    bool bends{};  ///< it may be another line at y - 1
 
     /// Adds a line, of which no more than `most` CPUs do the work at y.
-    void add(const Line& line, Ticks y, Ticks most);
+    void add(const Line& line, Ticks y, Ticks most) {
+      const Ticks work = sum(line.constant, product(line.slope, y));
+      const Ticks limit = product(y, most);
+      const bool is_more = work > limit || line.slope > most || line.constant >= kHorizon;
+      // Where the limit is less than the work at y - 1, the difference is at most that of one ns.
+      bends = bends || line.bends || (!is_more && limit - work < most);
+      if (is_more) {
+        slope += most;
+      } else {
+        constant = sum(constant, line.constant);
+        slope += line.slope;
+      }
+    }
   };
 
   const GlobalNode& node(std::size_t index) const {
@@ -168,9 +202,15 @@ class GlobalWindow {
   }
   bool runs_while_pending(std::size_t index) const;
   Ticks begun_work(const Unit& unit, Ticks x) const;
-  Ticks work_of(std::size_t index, Ticks x, Ticks response, Ticks work, bool in_sequence) const;
-  Ticks work_of_part(std::size_t index, const GlobalNode& node, Ticks x) const;
-  Ticks work_by_queues(const Unit& unit, Ticks x) const;
+  Ticks count_kept(const Releases& releases, Ticks x, Ticks later);
+  void keep_instances(std::size_t index, Ticks x, Ticks later, Ticks response);
+  template <typename Compute>
+  Ticks known(Ticks x, Compute compute);
+  Ticks queued_runs(const GlobalSource& source, const GlobalNode& node, Ticks x);
+  Ticks work_at_any_phase(std::size_t index, Ticks x, Ticks response, Ticks work, bool in_sequence);
+  Ticks work_of(std::size_t index, Ticks x, Ticks response, Ticks work, bool in_sequence);
+  Ticks work_of_part(std::size_t index, const GlobalNode& node, Ticks x);
+  Ticks work_by_queues(const Unit& unit, Ticks x);
   /// Returns whether a response is so long that its queues may say more of the work.
   static bool is_long(const GlobalSource& source, Ticks response) {
     return response < kHorizon && response > source.shortest_period();
@@ -206,11 +246,13 @@ class GlobalWindow {
   void measure_own(Unit& unit, Ticks x) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
   Ticks background(Ticks x) const;
-  Ticks first_idle(Ticks Unit::* work);
+  Ticks first_idle_between(Ticks low, Ticks high);
+  Ticks first_idle(Ticks Unit::* work, Ticks near);
   Line tangent(Ticks y, Ticks Unit::* work);
   Ticks share(Ticks y);
   Ticks most_carried_in(Ticks y);
-  void measure(Unit& unit, Ticks x) const;
+  void measure(Unit& unit, Ticks x);
+  void measure_other(Unit& unit, Ticks x);
   Ticks wait(Ticks x);
 
   const GlobalSystem& all_;
@@ -223,6 +265,9 @@ class GlobalWindow {
   std::vector<Unit> units_;
   std::vector<Jobs> jobs_;
   std::vector<Busy> busy_;
+  std::vector<Known>* known_ = nullptr;  // of measure_other(): of its unit
+  std::size_t used_ = 0;                 // of these
+  SameTimes same_;                       // x for which the values used so far are the same
   Ticks instances_ = 0;
   std::vector<Ticks> turns_;       // of share(): how long each turn may still run
   std::vector<Ticks> places_;      // of share(): the same of each set of CPUs

@@ -16,9 +16,20 @@ namespace {
 /// released before. Each does `work` in sequence and ends within some time after its release, and
 /// `span` is the sum of both times. If it has work of `count` instances, the first one does no more
 /// than the time from the begin of the span to its release, and the last one no more than that from
-/// its release to the end.
-Ticks carried_in_work(Ticks span, Ticks work, const Releases& releases) {
+/// its release to the end. Adds the spans for which the result is the same: there, the work of some
+/// instances is complete, and that of the next one is no more than its part in the first.
+Ticks carried_in_work(Ticks span, Ticks work, const Releases& releases, SameTimes& spans) {
   const Ticks most = releases.before(span);
+  const bool is_done = span - shortest_time(releases, most) >= product(2, work);
+  if (const Ticks done = is_done ? most : most - 1; done > 0) {
+    spans = {
+        sum(shortest_time(releases, done), product(2, work)),
+        std::min(sum(shortest_time(releases, done + 1), work), shortest_time(releases, done + 2))};
+    if (spans.contains(span)) {
+      return product(done, work);
+    }
+  }
+  spans = {span, span};
   // One alone has no more than the time without the rest of the span, which is `work` or longer.
   Ticks result = std::min(work, span < work ? span : span - work);
   for (Ticks count = std::max<Ticks>(2, most - 2); count <= most; ++count) {
@@ -39,102 +50,12 @@ Ticks carried_in_work(Ticks span, Ticks work, const Releases& releases) {
 Ticks GlobalWindow::end(Ticks x) {
   // 1: the time may end before the path is ready; the proof needs it then
   const Ticks constant = sum(sum(own(), wait(x)), start_ == WindowStart::kBusy ? 1 : 0);
-  idle_ = first_idle(&Unit::rest);
+  idle_ = first_idle(&Unit::rest, idle_);
   if (start_ == WindowStart::kBusy) {
     // The work in this case is between those of two simpler ones.
-    Ticks low = first_idle(&Unit::begun) - 1;
-    while (idle_ - low > 1) {
-      const Ticks y = low + (idle_ - low) / 2;
-      (share(y) < product(y, own_executor_.cpus) ? idle_ : low) = y;
-    }
+    idle_ = first_idle_between(first_idle(&Unit::begun, idle_) - 1, idle_);
   }
   return sum(constant, idle_ - 1);
-}
-
-/// Returns the least time y in which the work that units may do is less than that of all CPUs.
-/// `begun`: the work of those that have some from before the window's start; the others do `rest`.
-///
-/// The work is a concave function of y, so it is nowhere above its tangent. From a y that satisfies
-/// this, the tangent there leads to a smaller one that does, too (Newton's method), after a few
-/// steps to the least one.
-Ticks GlobalWindow::first_idle(Ticks Unit::* work) {
-  const Ticks cpus = own_executor_.cpus;
-  for (Ticks y = kHorizon;;) {
-    const Line here = tangent(y, work);
-    if (here.constant >= kHorizon || here.slope >= cpus) {
-      return kHorizon;  // the sum of the work has no value
-    }
-    const Ticks next = here.constant / (cpus - here.slope) + 1;
-    if (next < y) {
-      y = next;
-      continue;
-    }
-    if (y == 1) {
-      return y;
-    }
-    const Line before = tangent(y - 1, work);  // there may be a corner between y - 1 and y
-    if (sum(before.constant, product(before.slope, y - 1)) >= product(cpus, y - 1)) {
-      return y;
-    }
-    --y;
-  }
-}
-
-/// Returns the work that units may do in times about y, as a line that touches it at y.
-GlobalWindow::Line GlobalWindow::tangent(Ticks y, Ticks Unit::* work) {
-  Line result;
-  std::ranges::fill(turn_lines_, Line{});
-  std::ranges::fill(place_lines_, Line{});
-  const auto at = [&](std::optional<std::size_t> place) -> Line& {
-    return place ? place_lines_[*place] : result;
-  };
-  for (const Unit& unit : units_) {
-    const Ticks most = unit.at_start ? unit.*work : unit.rest;
-    Line& line = unit.turn ? turn_lines_[*unit.turn] : at(unit.place);
-    line.add({.constant = most, .slope = 0}, y, unit.parallel);
-  }
-  for (std::size_t i = 0; i < turn_lines_.size(); ++i) {
-    at(place_of_turn_[i]).add(turn_lines_[i], y, 1);
-  }
-  for (std::size_t i = 0; i < place_lines_.size(); ++i) {
-    result.add(place_lines_[i], y, place_cpus_[i]);
-  }
-  return result;
-}
-
-void GlobalWindow::Line::add(const Line& line, Ticks y, Ticks most) {
-  const bool is_more = sum(line.constant, product(line.slope, y)) > product(y, most);
-  if (is_more || line.slope > most || line.constant >= kHorizon) {
-    slope += most;
-  } else {
-    constant = sum(constant, line.constant);
-    slope += line.slope;
-  }
-}
-
-/// Returns the work that units may do in a time y in which all CPUs run them.
-Ticks GlobalWindow::share(Ticks y) {
-  Ticks result = 0;
-  const bool is_busy = start_ == WindowStart::kBusy;
-  std::ranges::fill(turns_, y);
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    places_[i] = product(y, place_cpus_[i]);
-  }
-  for (Unit& unit : units_) {
-    const Ticks work = is_busy && unit.at_start ? unit.begun : unit.rest;
-    unit.in_turn = std::min(work, product(y, unit.parallel));
-    if (unit.turn) {
-      unit.in_turn = std::min(unit.in_turn, turns_[*unit.turn]);
-      turns_[*unit.turn] -= unit.in_turn;
-    }
-    unit.shared = unit.in_turn;
-    if (const auto place = unit.turn ? place_of_turn_[*unit.turn] : unit.place) {
-      unit.shared = std::min(unit.shared, places_[*place]);
-      places_[*place] -= unit.shared;
-    }
-    result = sum(result, unit.shared);
-  }
-  return is_busy ? sum(result, most_carried_in(y)) : result;
 }
 
 void GlobalWindow::mark_sources(std::vector<bool>& sources) const {
@@ -254,45 +175,132 @@ Ticks GlobalWindow::background(Ticks x) const {
   return product(own_executor_.all_cpus, product(milliseconds(x), all_.workload.background));
 }
 
-/// Returns the most work within x of callbacks of a source other than the path's own, of which each
-/// instance ends `response` after its stamp and does `work`.
-Ticks GlobalWindow::work_of(std::size_t index, Ticks x, Ticks response, Ticks work,
-                            bool in_sequence) const {
+/// Returns the most releases within x and the time `later`. Narrows `same_` to the x with as many.
+Ticks GlobalWindow::count_kept(const Releases& releases, Ticks x, Ticks later) {
+  const Ticks count = releases.before(sum(x, later));
+  if (count == 0 || sum(x, later) >= kHorizon) {
+    same_.narrow(x, x);
+  } else {
+    same_.narrow(shortest_time(releases, count) + 1 - later,
+                 shortest_time(releases, count + 1) - later);
+  }
+  return count;
+}
+
+/// Narrows `same_` to the x for which GlobalSystem::instances() is the same within x and `later`.
+void GlobalWindow::keep_instances(std::size_t index, Ticks x, Ticks later, Ticks response) {
+  const GlobalSource& source = all_.sources[index];
+  for (const GlobalArrivals& each : source.arrivals) {
+    count_kept(each.releases, x, sum(later, sum(response, source.earlier)));
+  }
+  const auto ready = all_.ready_after_stamp(source);
+  if (source.inputs.empty() || response >= kHorizon || !ready) {
+    return;
+  }
+  for (const std::vector<GlobalPublisher>& input : source.inputs) {
+    for (const GlobalPublisher& each : input) {
+      const Ticks latest = all_.sources[each.source].nodes[each.message].response;
+      if (latest < kHorizon) {
+        keep_instances(each.source, x, sum(later, std::max<Ticks>(0, response - *ready)), latest);
+      }
+    }
+  }
+}
+
+/// Returns the next one of the values of a unit, if it is known for x; else computes it.
+template <typename Compute>
+Ticks GlobalWindow::known(Ticks x, Compute compute) {
+  if (used_ == known_->size()) {
+    known_->emplace_back();
+  }
+  Known& known = (*known_)[used_++];
+  if (!known.same.contains(x)) {
+    const SameTimes before = std::exchange(same_, {});
+    known.value = compute();
+    known.same = std::exchange(same_, before);
+  }
+  same_.narrow(known.same.first, known.same.last);
+  return known.value;
+}
+
+/// Returns GlobalSource::runs_by_queues().
+Ticks GlobalWindow::queued_runs(const GlobalSource& source, const GlobalNode& node, Ticks x) {
+  return known(x, [&] {
+    Ticks result = node.queued;
+    for (const GlobalArrivals& each : source.arrivals) {
+      const Ticks releases = count_kept(each.releases, x, node.on_way);
+      result = sum(result, product(product(releases, each.count), node.count));
+    }
+    return result;
+  });
+}
+
+/// Returns the most work within x of callbacks of a source, of which each instance ends `response`
+/// after its stamp and does `work`, whenever others are released.
+Ticks GlobalWindow::work_at_any_phase(std::size_t index, Ticks x, Ticks response, Ticks work,
+                                      bool in_sequence) {
   const GlobalSource& source = all_.sources[index];
   Ticks result = kHorizon;
   if (source.is_sync || !in_sequence) {
     result = product(all_.instances(index, x, response), work);
+    keep_instances(index, x, 0, response);
   }
   if (in_sequence) {
-    const Ticks span = sum(x, sum(response, source.earlier));
-    result = std::min(result, carried_in_work(span, work, source.arrivals.front().releases));
+    SameTimes spans;
+    const Ticks later = sum(response, source.earlier);
+    const Releases& releases = source.arrivals.front().releases;
+    result = std::min(result, carried_in_work(sum(x, later), work, releases, spans));
+    same_.narrow(spans.first - later, spans.last - later);
   }
+  return result;
+}
+
+/// Returns the same for callbacks of a source other than the path's own, by what is known of when
+/// it is released.
+Ticks GlobalWindow::work_of(std::size_t index, Ticks x, Ticks response, Ticks work,
+                            bool in_sequence) {
+  const Ticks result =
+      known(x, [&] { return work_at_any_phase(index, x, response, work, in_sequence); });
   const bool is_own = index == path_.source;
   return is_own ? result : std::min(result, work_in_phase(index, x, response, work, in_sequence));
 }
 
 /// Sets the work of a unit within x.
-void GlobalWindow::measure(Unit& unit, Ticks x) const {
-  const GlobalSource& source = all_.sources[unit.source];
+void GlobalWindow::measure(Unit& unit, Ticks x) {
   if (unit.own) {
     measure_own(unit, x);
+    unit.blocks = std::min(unit.blocks, unit.total);
   } else {
-    unit.total = unit.response < kHorizon
-                     ? work_of(unit.source, x, unit.response, unit.work, unit.in_sequence)
-                     : product(source.runs(*unit.node, x), unit.node->work);
-    if (is_long(source, unit.response)) {
-      unit.total = std::min(unit.total, work_by_queues(unit, x));
-    }
-    unit.blocks = unit.waits_whole ? unit.total : 0;
+    measure_other(unit, x);
   }
-  for (const GlobalNode* each : unit.whole) {
-    unit.blocks = sum(unit.blocks, work_of_part(unit.source, *each, x));
-  }
-  unit.blocks = std::min(unit.blocks, unit.total);
   unit.rest = std::max<Ticks>(0, unit.total - unit.blocks - unit.low);
   if (unit.at_start && start_ == WindowStart::kBusy) {
     unit.begun = std::clamp<Ticks>(begun_work(unit, x) - unit.blocks - unit.low, 0, unit.rest);
   }
+}
+
+/// Sets the work of a unit of another source within x, and what counts whole.
+void GlobalWindow::measure_other(Unit& unit, Ticks x) {
+  const bool in_phase = phase_of(unit.source) != nullptr;  // then, these change with each x
+  if (!in_phase && unit.same.contains(x)) {
+    return;
+  }
+  const GlobalSource& source = all_.sources[unit.source];
+  known_ = &unit.known;
+  used_ = 0;
+  same_ = {};
+  unit.total = unit.response < kHorizon
+                   ? work_of(unit.source, x, unit.response, unit.work, unit.in_sequence)
+                   : product(queued_runs(source, *unit.node, x), unit.node->work);
+  if (is_long(source, unit.response)) {
+    unit.total = std::min(unit.total, work_by_queues(unit, x));
+  }
+  unit.blocks = unit.waits_whole ? unit.total : 0;
+  for (const GlobalNode* each : unit.whole) {
+    unit.blocks = sum(unit.blocks, work_of_part(unit.source, *each, x));
+  }
+  unit.blocks = std::min(unit.blocks, unit.total);
+  unit.same = in_phase ? kNoTimes : same_;
 }
 
 /// Sets the work of a unit of the path's own source within x, and what counts whole.
