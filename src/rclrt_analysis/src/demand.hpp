@@ -195,6 +195,13 @@ class Budget {
     }
     return left_ > 0;
   }
+  /// Uses up as many steps as earlier calls of take() have used, if that leaves some. Returns
+  /// whether it does.
+  bool take_again(std::int64_t used) {
+    const bool has_more = used < left_;
+    left_ -= has_more ? used : 0;
+    return has_more;
+  }
   bool empty() const { return left_ <= 0; }
   std::int64_t left() const { return left_; }
   std::int64_t used() const { return given_ - left_; }

@@ -153,6 +153,7 @@ std::optional<GlobalBounds::End> GlobalBounds::end_of_one(GlobalWindow& window,
     found = in_phase;
   }
   const Ticks lower = found ? found->x - 1 : limit;
+  has_other_ = has_other_ || (path.begin == 0 && window.limits_carry_in());
   const bool tries_other = uses_both_ && path.begin == 0 && lower >= window.own();
   if (tries_other && window.limits_carry_in()) {
     window.begin_when(WindowStart::kBusy);

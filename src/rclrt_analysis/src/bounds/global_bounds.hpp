@@ -143,6 +143,7 @@ class GlobalBounds {
   std::size_t steps_ = 0;                 // of solve()
   bool solved_ = false;
   bool uses_both_ = false;  // bounds of a path, see WindowStart
+  bool has_other_ = false;  // some path has both
   bool uses_offsets_ = false;
 };
 

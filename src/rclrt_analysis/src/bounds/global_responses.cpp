@@ -131,13 +131,17 @@ void GlobalBounds::solve() {
     return;
   }
   order_nodes();
+  const std::int64_t before = budget_.used();
   raise_all();
   uses_both_ = true;
   const auto is_short = [this](const Raised& each) {
     return response_of(each) <= system_.sources[each.source].shortest_period();
   };
   if (!std::ranges::all_of(raised_, is_short)) {
-    raise_again([](Ticks) { return true; });
+    // Without a path that has both, they would be raised to the same values, with as many steps.
+    if (has_other_ || !budget_.take_again(budget_.used() - before)) {
+      raise_again([](Ticks) { return true; });
+    }
   }
   const auto has_bound = [this](const Raised& each) { return response_of(each) < kHorizon; };
   if (!std::ranges::all_of(raised_, has_bound)) {
