@@ -173,7 +173,7 @@ class GlobalWindow {
       const Ticks work = sum(line.constant, product(line.slope, y));
       const Ticks limit = product(y, most);
       const bool is_more = work > limit || line.slope > most || line.constant >= kHorizon;
-      // Where the limit is less than the work at y - 1, the difference is at most that of one ns.
+      // At y - 1, the limit is lower by `most`, and may be lower than the work.
       bends = bends || line.bends || (!is_more && limit - work < most);
       if (is_more) {
         slope += most;
