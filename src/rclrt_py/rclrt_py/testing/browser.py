@@ -66,7 +66,7 @@ class Browser:
         self.wait("return performance.getEntriesByName('first-paint').length > 0")
 
     def leave(self) -> None:
-        """Leaves the page for an empty one, which asks nobody for anything and has no picture."""
+        """Leaves the page for an empty one, which sends no requests and has no picture."""
         self.driver.get("about:blank")
 
     def run(self, script: str, *arguments: object) -> Any:
