@@ -63,7 +63,7 @@ Recording::Impl::Impl(RecordingOptions options)
       directory_(options_.directory),
       writer_(options_.directory),
       whole_(options_.max_instances),
-      log_([this](std::span<const recorder::LoggedInstance> instances) { take(instances); }),
+      log_([this](std::span<const recorder::LoggedInstance> instances) { inbox_.add(instances); }),
       drain_("rclrt results", kPass, [this] { pass(); }) {
   if (options_.write_every < std::chrono::milliseconds(0)) {
     throw std::invalid_argument("RecordingOptions::write_every is " +

@@ -22,6 +22,7 @@
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/realtime/periodic_drain.hpp"
 #include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/instance_inbox.hpp"
 #include "rclrt/recorder/instance_log.hpp"
 #include "rclrt/recorder/recording_stream.hpp"
 #include "rclrt/recorder/results.hpp"
@@ -52,7 +53,7 @@ std::string milliseconds(model::Nanoseconds time);
 /// priority hold it only to copy: they read files, count and write without it.
 ///
 /// The way of an instance: a worker pushes it into the queue of the log, wait-free. The log's
-/// thread passes it on to take(). The recording's own thread takes it from there ten times a
+/// thread passes it on to the inbox. The recording's own thread takes it from there ten times a
 /// second: it counts it and, as long as there is room, keeps it as well. Once in a while it writes
 /// the results so far. Both threads have normal priority.
 class Recording::Impl {
@@ -171,8 +172,6 @@ class Recording::Impl {
   // The live part, of the recording's own thread except where it says otherwise.
   void make_stream();   // before the thread begins to count
   void begin_stream();  // the same
-  void take(std::span<const recorder::LoggedInstance> instances);  // thread-safe
-  std::uint64_t dropped() const;                                   // thread-safe
   void pass();
   void fail(const char* reason) noexcept;
   void throw_failure() const;
@@ -210,11 +209,7 @@ class Recording::Impl {
   std::uint64_t changes_ = 0;             // of what the application is made of
   bool written_ = false;
 
-  mutable std::mutex inbox_mutex_;  // guards the four below; no thread of an executor takes it
-  std::vector<recorder::LoggedInstance> inbox_;
-  std::uint64_t dropped_ = 0;
-  bool begun_ = false;
-  bool is_broken_ = false;  // nothing is counted any more
+  recorder::InstanceInbox inbox_;  // closed when nothing is counted any more
 
   // Used by the recording's own thread, after begin_stream() and until it has ended.
   recorder::RunResults frame_;  // with the application found so far

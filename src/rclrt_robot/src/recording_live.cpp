@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,33 +18,8 @@ namespace rclrt_robot {
 namespace {
 
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
-/// Instances that wait to be counted; more are dropped. Some 130 MB, which a recording uses only if
-/// its thread gets no CPU for seconds.
-constexpr std::size_t kMostWaiting = 262'144;
 
 }  // namespace
-
-/// Takes instances of the log's thread.
-void Recording::Impl::take(std::span<const recorder::LoggedInstance> instances) {
-  const std::scoped_lock lock(inbox_mutex_);
-  if (is_broken_) {
-    dropped_ += instances.size();
-    return;
-  }
-  const std::size_t room = kMostWaiting - std::min(kMostWaiting, inbox_.size());
-  const auto now = instances.first(std::min(room, instances.size()));
-  try {
-    inbox_.insert(inbox_.end(), now.begin(), now.end());
-    dropped_ += instances.size() - now.size();
-  } catch (const std::bad_alloc&) {
-    dropped_ += instances.size();
-  }
-}
-
-std::uint64_t Recording::Impl::dropped() const {
-  const std::scoped_lock lock(inbox_mutex_);
-  return dropped_;
-}
 
 /// Returns RecordingOptions::write_every, at most a year: so its sum with a time does not overflow.
 std::chrono::nanoseconds Recording::Impl::write_every() const {
@@ -71,8 +45,7 @@ void Recording::Impl::begin_stream() {
   frame_.window.start_ns = results_.window.start_ns;
   frame_.host_stalls = probe_->state();
   writes_.begin(results_.window.start_ns + write_every().count());
-  const std::scoped_lock lock(inbox_mutex_);
-  begun_ = true;
+  inbox_.open();
 }
 
 /// Does what is due. If the system has no memory left (with locked memory that is limited, for
@@ -92,12 +65,8 @@ void Recording::Impl::pass() {
 /// memory returns to the system, which may have none left.
 void Recording::Impl::fail(const char* reason) noexcept {
   failure_ = std::current_exception();
-  {
-    const std::scoped_lock lock(inbox_mutex_);
-    is_broken_ = true;
-    dropped_ += uncounted_ + inbox_.size();
-    inbox_ = {};
-  }
+  inbox_.close();
+  inbox_.drop(uncounted_);
   batch_ = {};
   whole_.clear();
   stream_.reset();
@@ -120,24 +89,17 @@ void Recording::Impl::throw_failure() const {
   try {
     std::rethrow_exception(failure_);
   } catch (const std::exception& error) {
-    throw std::runtime_error("the recording failed, and " + std::to_string(dropped()) +
+    throw std::runtime_error("the recording failed, and " + std::to_string(inbox_.dropped()) +
                              " instances are not counted: " + error.what() + writer_.written());
   }
 }
 
 void Recording::Impl::do_due() {
-  std::uint64_t dropped = 0;
-  batch_.clear();
-  {
-    const std::scoped_lock lock(inbox_mutex_);
-    if (!begun_) {
-      return;
-    }
-    batch_.swap(inbox_);
-    dropped = dropped_;
+  if (!inbox_.take(batch_)) {
+    return;
   }
   uncounted_ = batch_.size();
-  if (dropped > 0 && !std::exchange(said_dropped_, true)) {
+  if (inbox_.dropped() > 0 && !std::exchange(said_dropped_, true)) {
     warn("the recording has lost instances", "its thread had no CPU or no memory for too long");
   }
   const std::vector<recorder::HostStall> stalls = probe_->take();

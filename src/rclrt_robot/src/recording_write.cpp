@@ -27,7 +27,7 @@ recorder::RunContext Recording::Impl::read_context(
   recorder::RunContext context = recorder::read_context(realtime, steal_before_);
   context.rmw = rmw_get_implementation_identifier();
   context.versions = {{"rclrt", RCLRT_VERSION}, {"rclcpp", RCLCPP_VERSION_STR}};
-  context.records_dropped = log_.dropped() + dropped();
+  context.records_dropped = log_.dropped() + inbox_.dropped();
   return context;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_results.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <utility>
@@ -16,9 +15,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPass{100};
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
-/// Instances that wait to be counted; more are dropped. Some 130 MB, which a run uses only if the
-/// thread gets no CPU for seconds.
-constexpr std::size_t kMostWaiting = 262'144;
 /// A run that is asked to last longer than this writes results before its end.
 constexpr std::chrono::seconds kShort{60};
 constexpr std::int64_t kFirstWrite_ns = 2 * kSecond_ns;
@@ -45,7 +41,6 @@ LiveResults::LiveResults(const recorder::RunResults& results, recorder::HostProb
       drain_("rclrt results", kPass, [this] { pass(); }) {
   if (recorder::expected_instances(results.application, options_.duration) >
       options_.limits.keep_all) {
-    const std::scoped_lock lock(mutex_);
     stream_.stream();
     say_that_it_streams(options_.limits.keep_all);
     said_ = true;
@@ -53,43 +48,19 @@ LiveResults::LiveResults(const recorder::RunResults& results, recorder::HostProb
 }
 
 void LiveResults::begin() {
-  const std::scoped_lock lock(mutex_);
   writes_.begin(frame_.window.start_ns + kFirstWrite_ns);
-  begun_ = true;
-}
-
-void LiveResults::add(std::span<const recorder::LoggedInstance> instances) {
-  const std::scoped_lock lock(mutex_);
-  const std::size_t room = kMostWaiting - std::min(kMostWaiting, inbox_.size());
-  const auto now = instances.first(std::min(room, instances.size()));
-  try {
-    inbox_.insert(inbox_.end(), now.begin(), now.end());
-    dropped_ += instances.size() - now.size();
-  } catch (const std::bad_alloc&) {
-    dropped_ += instances.size();
-  }
-}
-
-std::uint64_t LiveResults::dropped() const {
-  const std::scoped_lock lock(mutex_);
-  return dropped_;
+  inbox_.open();
 }
 
 void LiveResults::take_inbox() {
-  batch_.clear();
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!begun_) {
-      return;
-    }
-    batch_.swap(inbox_);
+  if (!inbox_.take(batch_)) {
+    return;
   }
   const std::uint64_t before = stream_.instances();
   try {
     stream_.add(batch_);
   } catch (const std::bad_alloc&) {  // some of them may be in it
-    const std::scoped_lock lock(mutex_);
-    dropped_ += batch_.size() - (stream_.instances() - before);
+    inbox_.drop(batch_.size() - (stream_.instances() - before));
   }
   if (stream_.streams() && !said_) {
     say_that_it_streams(options_.limits.keep_all);
@@ -114,11 +85,8 @@ void LiveResults::pass() {
 }
 
 void LiveResults::do_due() {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!begun_) {
-      return;
-    }
+  if (!inbox_.is_open()) {
+    return;
   }
   stream_.add_stalls(probe_.take());  // before the instances that they excuse
   take_inbox();

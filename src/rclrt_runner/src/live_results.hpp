@@ -12,12 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "rclrt/realtime/periodic_drain.hpp"
 #include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/instance_inbox.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/run_stream.hpp"
@@ -48,13 +48,13 @@ class LiveResults {
   void begin();
 
   /// Takes instances. Thread-safe.
-  void add(std::span<const recorder::LoggedInstance> instances);
+  void add(std::span<const recorder::LoggedInstance> instances) { inbox_.add(instances); }
 
   /// Ends the thread and sets everything in `results` that the instances show.
   void finish(recorder::RunResults& results);
 
   /// Returns how many instances were dropped here. Thread-safe.
-  std::uint64_t dropped() const;
+  std::uint64_t dropped() const { return inbox_.dropped(); }
 
  private:
   void pass();
@@ -66,11 +66,8 @@ class LiveResults {
   const recorder::RunResults& frame_;
   recorder::HostProbe& probe_;
   const Options options_;
-  mutable std::mutex mutex_;  // guards the three below; never taken by a thread of an executor
-  std::vector<recorder::LoggedInstance> inbox_;
-  std::uint64_t dropped_ = 0;
-  bool begun_ = false;
-  // Used by the thread until it has ended.
+  recorder::InstanceInbox inbox_;
+  // Used by the thread, from the time at which the inbox is open until it has ended.
   recorder::RunStream stream_;
   std::vector<recorder::LoggedInstance> batch_;
   bool said_ = false;
