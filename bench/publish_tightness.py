@@ -1,197 +1,176 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explains why bounds exceed simulated responses: the largest ratios, sorted by cause.
+"""Writes docs/results/one-cpu.md or several-cpus.md from the output of `rclrt verify`.
 
-    tools/env python3 bench/publish_tightness.py [--count N] [--worst N] [--print]
+    rclrt verify [--cpus 16] --count N --worst 100 --again M --json > FILE
+    tools/env python3 bench/publish_tightness.py PAGE FILE
 
-Draws N applications as `rclrt verify` does, and simulates each in a few random phasings. For the
-chains with the largest ratio of bound to response, the search of `rclrt analyze` then looks for a
-schedule with a longer one. The tables go into src/rclrt_analysis/README.md.
+PAGE is one of the two names. The text of the page outside of its marks stays.
 """
 
 from __future__ import annotations
 
-import argparse
-import random
+import statistics
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from rclrt_experiments.generator.application import GeneratedApplication, draw_application
-from rclrt_experiments.generator.feasibility import feasible_priorities, load
-from rclrt_experiments.generator.rules import Rules
-from rclrt_experiments.generator.timing import Infeasible
-from rclrt_experiments.verification.verify import varied
-from rclrt_py.files.atomic import write_atomically
-from rclrt_py.native import analysis
-from rclrt_py.runs.application import NO_DEADLINE_NS
-from rclrt_py.terminal.table import markdown_lines
-from results_page import HERE, begin, end, replaced
+from publish_thesis import markdown
+from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_OK, BadInput
+from rclrt_py.files.json_reader import JsonValue
+from results_page import write_results
 
-PAGE = HERE.parent / "src/rclrt_analysis/README.md"
-EXECUTORS = ("preemptive", "edf", "wait_set")
-PHASINGS = 8
-LONGEST_NS = 2_000_000_000
-PERIODS = 20
-"""The simulated time in multiples of the longest period, up to LONGEST_NS."""
-INSTANCES = 60_000
-"""The limit of the search for each of the worst chains."""
-SYNC_PART = 0.3
-"""If waiting in a sync is at least this part of the bound, it counts as the cause."""
-
-SEARCH = "a longer response exists: the search found one of at least half of the bound"
-SYNC = "a whole window, or the other input's period, is waited for in syncs"
-OFFSETS = "timers state random offsets, which keep the busy period's worst case away"
-SUM = "callbacks on several CPUs, or under EDF, each bounded by itself"
-ANY_ORDER = "a busy period in any order, where the policy has one"
-REST = "other"
-CAUSES = (SEARCH, SYNC, OFFSETS, SUM, ANY_ORDER, REST)
+NAMES = {"median": "median", "p95": "95th percentile"}
 
 
 @dataclass(frozen=True)
-class Chain:
-    """A bound without assumptions of its own, and the longest simulated response."""
+class Page:
+    """One of the pages, and the largest ratios that its bounds should have."""
 
-    seed: int
-    number: int
-    executor: str
-    offsets: str
-    bound_ns: int
-    seen_ns: int
-    parts: tuple[tuple[str, int], ...]
-    """Kind and nanoseconds of each part of the bound."""
-
-    @property
-    def ratio(self) -> float:
-        return self.bound_ns / self.seen_ns
-
-    def part(self, kind: str) -> int:
-        return sum(total for own, total in self.parts if own == kind)
-
-    def cause(self, sought_ns: int) -> str:
-        """`sought_ns`: the longest response that the search found."""
-        if self.bound_ns < 2 * sought_ns:
-            return SEARCH
-        if self.part("other_input") > SYNC_PART * self.bound_ns:
-            return SYNC
-        if self.offsets == "random":
-            return OFFSETS
-        alone = [kind for kind, _ in self.parts if kind in ("segment", "callback", "ready_sets")]
-        if len(alone) > 1:
-            return SUM
-        if self.executor != "preemptive" and self.part("interference") > 0:
-            return ANY_ORDER
-        return REST
+    by_cpus: bool
+    """Whether each number of CPUs has a row. Otherwise all of an executor are in one."""
+    executors: Sequence[str]
+    """Those that have an aim; none: all."""
+    aims: Mapping[str, float]
+    most_rows: int
+    """Number of bounds of each executor in the table of single ones."""
 
 
-def draw(seed: int) -> tuple[GeneratedApplication, dict[str, int], str] | None:
-    rules = varied(Rules(random_seed=seed))
+PAGES = {
+    "several-cpus.md": Page(True, ("preemptive",), {"median": 1.3, "p95": 2.5}, 10),
+    "one-cpu.md": Page(False, (), {"p95": 3.0}, 3),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    if len(arguments) != 2 or arguments[0] not in PAGES:
+        print(__doc__, file=sys.stderr)
+        return EXIT_BAD_INPUT
+    name, file = arguments
     try:
-        application = draw_application(rules)
-        return application, feasible_priorities(application), rules.offsets
-    except Infeasible:
-        return None
+        text = "\n".join(lines(PAGES[name], JsonValue.load(Path(file))))
+    except BadInput as error:
+        print(f"publish_tightness.py: {error}", file=sys.stderr)
+        return error.exit_code
+    write_results(name, "rclrt verify", "publish_tightness.py", text)
+    return EXIT_OK
 
 
-def chains_of(seed: int) -> Iterator[Chain]:
-    drawn = draw(seed)
-    if drawn is None:
-        return
-    application, priorities, offsets = drawn
-    starts = {callbacks[0] for callbacks in application.graph.chains}
-    longest = max(application.period_ns(start) for start in starts)
-    phases = random.Random(seed)
-    models = [load(application, priorities)]
-    for _ in range(PHASINGS - 1 if offsets == "unstated" else 0):
-        moved = {start: phases.randrange(application.period_ns(start) // 1000) for start in starts}
-        models.append(load(replace(application, offsets_us=moved), priorities))
-    for executor in EXECUTORS:
-        bounds = analysis().chain_bounds(models[0], executor)
-        seen = [0] * len(bounds)
-        for number, model in enumerate(models):
-            horizon = min(LONGEST_NS, PERIODS * longest)
-            outcomes, _ = analysis().simulate(model, executor, horizon, seed=number)
-            seen = [max(own, each.worst_ns) for own, each in zip(seen, outcomes, strict=True)]
-        for number, (bound, worst) in enumerate(zip(bounds, seen, strict=True)):
-            if bound.bound_ns is not None and not bound.assumptions and worst > 0:
-                parts = tuple((part.kind, part.total_ns) for part in bound.why)
-                yield Chain(seed, number, executor, offsets, bound.bound_ns, worst, parts)
-
-
-def sought(chain: Chain) -> int:
-    """Returns the longest response that the search finds: each result is the next deadline."""
-    drawn = draw(chain.seed)
-    assert drawn is not None
-    application, priorities, _ = drawn
-    worst = chain.seen_ns
-    while True:
-        deadlines = [NO_DEADLINE_NS] * len(application.deadlines_ns)
-        deadlines[chain.number] = worst
-        model: Any = load(replace(application, deadlines_ns=deadlines), priorities)
-        wanted = [number == chain.number for number in range(len(model.chains))]
-        found = analysis().find_counter_examples(
-            model, chain.executor, wanted, instances=INSTANCES
-        )[chain.number]
-        if found is None or found.response_ns <= worst:
-            return worst
-        worst = found.response_ns
-
-
-def median(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) // 2]
-
-
-def tables(chains: Sequence[Chain], count: int, most: int) -> str:
-    overview: list[list[str]] = []
-    causes: dict[str, list[list[float]]] = {cause: [[] for _ in EXECUTORS] for cause in CAUSES}
-    for column, executor in enumerate(EXECUTORS):
-        own = sorted((each for each in chains if each.executor == executor), key=lambda e: e.ratio)
-        ratios = [each.ratio for each in own]
-        p95 = ratios[int(len(ratios) * 0.95)]
-        worst = own[-most:]
-        ends = f"{worst[0].ratio:.1f}", f"{ratios[-1]:.0f}"
-        overview.append(
-            [f"`{executor}`", str(len(own)), f"{median(ratios):.2f}", f"{p95:.1f}", *ends]
-        )
-        for each in worst:
-            causes[each.cause(sought(each))][column].append(each.ratio)
-    table = [
-        [cause] + [f"{len(own)} ({median(own):.0f})" if own else "-" for own in columns]
-        for cause, columns in causes.items()
-        if any(columns)
-    ]
-    worst_from = f"the worst {most} from"
-    heads = ["executor", "bounds", "median", "95th percentile", worst_from, "largest"]
-    return "\n".join(
-        [
-            f"`bench/publish_tightness.py --count {count}`, bound divided by the longest response "
-            "seen:",
-            "",
-            *markdown_lines(heads, overview),
-            "",
-            f"The causes of the worst {most}, with their number and, in parentheses, their median "
-            "ratio:",
-            "",
-            *markdown_lines(["", *(f"`{each}`" for each in EXECUTORS)], table),
-        ]
+def lines(page: Page, answer: JsonValue) -> Iterator[str]:
+    applications = answer.get("applications").count()
+    seeds = answer.get("seeds")
+    yield (
+        f"{applications} applications (seeds {seeds.get('first').count()} to "
+        f"{seeds.get('last').count()}, {answer.get('infeasible').count()} of them infeasible), "
+        f"{sum(1 for _ in answer.get('violations').items())} violations. Bounds of applications "
+        f"with a load of {answer.get('most_load').number():.0%} or more are left out."
     )
+    yield ""
+    cpus = ("CPUs",) if page.by_cpus else ()
+    heads: tuple[str, ...] = ("executor", *cpus, "chains", "no bound", "median", "95th percentile", "largest")
+    yield from markdown(heads, [[*row.names, *row.figures()] for row in _rows(page, answer)])
+    yield from ("", *_aims(page, answer), "")
+    yield (
+        "The causes of the largest ratios: the longest term of the bound, its own work aside, or "
+        "the search, if a longer one (`--again`) finds a response that explains half of what the "
+        "bound is above the first one. The ratios are medians, before and after that search:"
+    )
+    yield ""
+    heads = ("executor", "cause", "bounds", "ratio", "after a longer search")
+    yield from markdown(heads, list(_causes(answer)))
+    yield from ("", f"The {page.most_rows} largest ratios of each executor:", "")
+    heads = (
+        *("executor", "seed", "CPUs", "chain", "bound / response", "after a longer search"),
+        *("cause", "share of the longest term"),
+    )
+    yield from markdown(heads, list(_worst(page, answer)))
 
 
-def main(command_line: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--worst", type=int, default=100)
-    parser.add_argument("--print", action="store_true", help="write no page")
-    arguments = parser.parse_args(command_line)
-    chains = [chain for seed in range(arguments.count) for chain in chains_of(seed)]
-    made = tables(chains, arguments.count, arguments.worst)
-    if arguments.print:
-        print(made)
-        return 0
-    page = PAGE.read_text(encoding="utf-8")
-    marks = begin("tightness", "publish_tightness.py"), end("tightness")
-    write_atomically(PAGE, replaced(page, *marks, made))
-    return 0
+def _cpus(count: int) -> str:
+    return str(count) if count else "any"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The statistics of an executor, perhaps of one number of CPUs."""
+
+    names: Sequence[str]
+    statistics: JsonValue
+
+    def ratio(self, key: str) -> float | None:
+        return self.statistics.get("tightness").get("response").get(key).number_or_none()
+
+    def figures(self) -> list[str]:
+        chains = self.statistics.get("chains").count()
+        unbounded = self.statistics.get("unbounded").count()
+        share = f"{unbounded / chains:.1%}" if chains else "-"
+        ratios = (self.ratio(key) for key in ("median", "p95", "largest"))
+        return [str(chains), share, *("-" if each is None else f"{each:.2f}" for each in ratios)]
+
+
+def _rows(page: Page, answer: JsonValue) -> Iterator[Row]:
+    for executor in answer.get("executors").items():
+        name = f"`{executor.get('executor').text()}`"
+        if not page.by_cpus:
+            yield Row((name,), executor.get("below_load"))
+            continue
+        for each in executor.get("by_cpus").items():
+            yield Row((name, _cpus(each.get("cpus").count())), each.get("statistics"))
+
+
+def _aims(page: Page, answer: JsonValue) -> Iterator[str]:
+    """Says which of the page's aims are missed, and where."""
+    wanted = " and ".join(f"a {NAMES[key]} of at most {most}" for key, most in page.aims.items())
+    aimed = ", ".join(f"`{each}`" for each in page.executors) or "every executor"
+    yield f"The aim for {aimed} is {wanted}{', on each number of CPUs' if page.by_cpus else ''}."
+    rows = [
+        row
+        for row in _rows(page, answer)
+        if not page.executors or row.names[0].strip("`") in page.executors
+    ]
+    for key, most in page.aims.items():
+        missed = [
+            f"{row.names[-1]} ({value:.2f})"
+            for row in rows
+            if (value := row.ratio(key) or 0) > most
+        ]
+        said = f"missed on these: {', '.join(missed)}" if missed else "reached on all"
+        yield f"The {NAMES[key]} is {said}."
+
+
+def _causes(answer: JsonValue) -> Iterator[list[str]]:
+    for worst in answer.get("worst").items():
+        bounds = list(worst.get("bounds").items())
+        for each in worst.get("causes").items():
+            own = [one for one in bounds if one.get("cause").text() == each.get("cause").text()]
+            yield [
+                f"`{worst.get('executor').text()}`",
+                each.get("cause").text(),
+                str(each.get("bounds").count()),
+                f"{statistics.median(one.get('ratio').number() for one in own):.2f}",
+                f"{statistics.median(map(_longer, own)):.2f}",
+            ]
+
+
+def _longer(bound: JsonValue) -> float:
+    """Returns the ratio after the longer search, or without one, the ratio."""
+    found = bound.get("longer").number_or_none()
+    return bound.get("ratio").number() if found is None else found
+
+
+def _worst(page: Page, answer: JsonValue) -> Iterator[list[str]]:
+    for worst in answer.get("worst").items():
+        for each in list(worst.get("bounds").items())[: page.most_rows]:
+            yield [
+                f"`{worst.get('executor').text()}`",
+                str(each.get("seed").count()),
+                _cpus(each.get("cpus").count()),
+                each.get("chain").text(),
+                f"{each.get('ratio').number():.2f}",
+                f"{_longer(each):.2f}",
+                each.get("cause").text(),
+                f"{each.get('share').number():.0%}",
+            ]
 
 
 if __name__ == "__main__":

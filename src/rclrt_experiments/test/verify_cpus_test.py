@@ -102,21 +102,22 @@ def test_the_worst_bounds_are_named_with_their_longest_term() -> None:
     assert chains == answer["executors"][0]["below_load"]["chains"]
 
 
-def test_the_page_on_several_cpus_is_made_of_the_json(
+def test_the_pages_on_tightness_are_made_of_the_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    module, places = import_module("publish_several_cpus"), import_module("results_page")
+    module, places = import_module("publish_tightness"), import_module("results_page")
     monkeypatch.setattr(places, "RESULTS", tmp_path)
-    page = tmp_path / "several-cpus.md"
-    marks = (places.begin("rclrt verify", "publish_several_cpus.py"), places.end("rclrt verify"))
-    page.write_text("Before.\n" + "\n\n".join(marks) + "\nBehind.\n")
+    page, other = tmp_path / "several-cpus.md", tmp_path / "one-cpu.md"
+    marks = (places.begin("rclrt verify", "publish_tightness.py"), places.end("rclrt verify"))
+    for each in (page, other):
+        each.write_text("Before.\n" + "\n\n".join(marks) + "\nBehind.\n")
     drawn = ("--count", "8", "--cpus", "4", "--worst", "3", "--instances", "500")
     arguments = (*drawn, "--again", "5000")
     done = finished("verify", *arguments, "--executors", "preemptive,edf", "--json")
     answer = tmp_path / "answer.json"
     answer.write_text(done.stdout)
-    assert module.main([str(answer)]) == 0
+    assert module.main([page.name, str(answer)]) == 0
     text = page.read_text()
     assert text.startswith("Before.\n")
     assert text.endswith("Behind.\n")
@@ -131,10 +132,15 @@ def test_the_page_on_several_cpus_is_made_of_the_json(
     row = f"| {worst['cause']} | {len(own)} | {before:.2f} | {after:.2f} |"
     assert f"| `preemptive` {row}" in text
     assert "The aim for `preemptive` is a median of at most 1.3 and a 95th percentile" in text
+    assert module.main([other.name, str(answer)]) == 0
+    below = json.loads(done.stdout)["executors"][1]["below_load"]
+    assert f"| `edf` | {below['chains']} | " in other.read_text()
+    assert "The aim for every executor is a 95th percentile of at most 3.0." in other.read_text()
     answer.write_text("{}")
-    assert module.main([str(answer)]) == 2
+    assert module.main([page.name, str(answer)]) == 2
     assert "applications is missing" in capsys.readouterr().err
-    assert module.main([]) == 2
+    for arguments in ([], [str(answer)], ["README.md", str(answer)]):
+        assert module.main(arguments) == 2
     assert page.read_text() == text
 
 
