@@ -67,7 +67,8 @@ def lines(page: Page, answer: JsonValue) -> Iterator[str]:
     )
     yield ""
     cpus = ("CPUs",) if page.by_cpus else ()
-    heads: tuple[str, ...] = ("executor", *cpus, "chains", "no bound", "median", "95th percentile", "largest")
+    figures = ("chains", "no bound", "median", "95th percentile", "largest")
+    heads: tuple[str, ...] = ("executor", *cpus, *figures)
     yield from markdown(heads, [[*row.names, *row.figures()] for row in _rows(page, answer)])
     yield from ("", *_aims(page, answer), "")
     yield (

@@ -87,7 +87,7 @@ def text_of(browser: Browser, selector: str) -> str:
 
 
 def bound_text(bound_ms: float | None) -> str:
-    """Returns a bound as the table shows it. A chain may have none, for example on a busy machine."""
+    """Returns a bound as the table shows it. A chain may have none, as on a busy machine."""
     return "\N{EN DASH}" if bound_ms is None else f"{bound_ms:.3f}"
 
 
