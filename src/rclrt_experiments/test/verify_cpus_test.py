@@ -139,8 +139,8 @@ def test_the_pages_on_tightness_are_made_of_the_json(
     answer.write_text("{}")
     assert module.main([page.name, str(answer)]) == 2
     assert "applications is missing" in capsys.readouterr().err
-    for arguments in ([], [str(answer)], ["README.md", str(answer)]):
-        assert module.main(arguments) == 2
+    for wrong in ([], [str(answer)], ["README.md", str(answer)]):
+        assert module.main(wrong) == 2
     assert page.read_text() == text
 
 
