@@ -48,12 +48,29 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_BAD_INPUT
     name, file = arguments
     try:
-        text = "\n".join(lines(PAGES[name], JsonValue.load(Path(file))))
+        answer = JsonValue.load(Path(file))
+        _check(name, answer)
+        text = "\n".join(lines(PAGES[name], answer))
     except BadInput as error:
         print(f"publish_tightness.py: {error}", file=sys.stderr)
         return error.exit_code
     write_results(name, "rclrt verify", "publish_tightness.py", text)
     return EXIT_OK
+
+
+def _check(name: str, answer: JsonValue) -> None:
+    """Throws BadInput if the output is for the other page: only without --cpus, some applications
+    have one CPU in all."""
+    has_one = any(
+        each.get("cpus").count() == 1
+        for executor in answer.get("executors").items()
+        for each in executor.get("by_cpus").items()
+    )
+    if has_one == PAGES[name].by_cpus:
+        raise BadInput(
+            f"{name}: the output of verify is {'without' if has_one else 'with'} --cpus; expected "
+            "the other one"
+        )
 
 
 def lines(page: Page, answer: JsonValue) -> Iterator[str]:
@@ -130,13 +147,12 @@ def _aims(page: Page, answer: JsonValue) -> Iterator[str]:
         if not page.executors or row.names[0].strip("`") in page.executors
     ]
     for key, most in page.aims.items():
-        missed = [
-            f"{row.names[-1]} ({value:.2f})"
-            for row in rows
-            if (value := row.ratio(key) or 0) > most
-        ]
-        said = f"missed on these: {', '.join(missed)}" if missed else "reached on all"
-        yield f"The {NAMES[key]} is {said}."
+        found = [(row.names[-1], value) for row in rows if (value := row.ratio(key)) is not None]
+        missed = [f"{name} ({value:.2f})" for name, value in found if value > most]
+        if missed:
+            yield f"The {NAMES[key]} is missed on these: {', '.join(missed)}."
+        elif found:
+            yield f"The {NAMES[key]} is reached on all."
 
 
 def _causes(answer: JsonValue) -> Iterator[list[str]]:

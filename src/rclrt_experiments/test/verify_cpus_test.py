@@ -132,13 +132,19 @@ def test_the_pages_on_tightness_are_made_of_the_json(
     row = f"| {worst['cause']} | {len(own)} | {before:.2f} | {after:.2f} |"
     assert f"| `preemptive` {row}" in text
     assert "The aim for `preemptive` is a median of at most 1.3 and a 95th percentile" in text
+    assert module.main([other.name, str(answer)]) == 2
+    assert "one-cpu.md: the output of verify is with --cpus" in capsys.readouterr().err
+    drawn = ("--count", "8", "--worst", "3", "--instances", "500", "--executors", "preemptive,edf")
+    done = finished("verify", *drawn, "--json")
+    answer.write_text(done.stdout)
+    assert module.main([page.name, str(answer)]) == 2
     assert module.main([other.name, str(answer)]) == 0
     below = json.loads(done.stdout)["executors"][1]["below_load"]
     assert f"| `edf` | {below['chains']} | " in other.read_text()
     assert "The aim for every executor is a 95th percentile of at most 3.0." in other.read_text()
     answer.write_text("{}")
     assert module.main([page.name, str(answer)]) == 2
-    assert "applications is missing" in capsys.readouterr().err
+    assert "executors is missing" in capsys.readouterr().err
     for wrong in ([], [str(answer)], ["README.md", str(answer)]):
         assert module.main(wrong) == 2
     assert page.read_text() == text

@@ -130,7 +130,7 @@ def test_margins_are_shown_and_one_is_taken(page: Browser, plan: Plan) -> None:
 
 
 def reload(page: Browser) -> None:
-    page.driver.refresh()
+    page.reload()
     page.wait("return document.body.classList.contains('ready')")
     settled(page)
 
@@ -160,11 +160,12 @@ def test_what_was_asked_is_there_again_when_the_page_is_loaded_again(
 
 
 def test_a_job_that_runs_is_found_again_and_can_be_stopped(page: Browser, plan: Plan) -> None:
-    job = plan.server.jobs.get(plan.call("job", kind="simulate")["job"])
+    long = plan.call("job", kind="simulate", options={"seconds": 60})
+    job = plan.server.jobs.get(long["job"])
     wait_for(lambda: job.pid is not None)
     assert job.pid is not None
     os.kill(job.pid, signal.SIGSTOP)  # it runs until it is stopped
-    page.driver.refresh()
+    page.reload()
     page.wait("return document.querySelector('.job.runs progress')")
     page.run("document.querySelector('.job.runs button.small').click()")
     settled(page)

@@ -196,7 +196,7 @@ def test_another_example_takes_the_place_of_the_first_one_after_a_warning(
     assert text_of(browser, "#top h1") == "fig_5_5"
     assert browser.run("return plan.selected") is None
     assert bounds(browser) == analysed(offer)
-    browser.driver.refresh()
+    browser.reload()
     browser.wait("return document.body.classList.contains('ready')")
     settled(browser)
     assert text_of(browser, "#top h1") == "fig_5_5"

@@ -43,10 +43,11 @@ void InstanceInbox::drop(std::uint64_t count) noexcept {
 }
 
 void InstanceInbox::close() noexcept {
+  std::vector<LoggedInstance> dropped;  // its memory returns when the lock is free again
   const std::scoped_lock lock(mutex_);
   is_closed_ = true;
   dropped_ += instances_.size();
-  instances_ = {};
+  dropped.swap(instances_);
 }
 
 std::uint64_t InstanceInbox::dropped() const {

@@ -39,8 +39,9 @@ void WholeRecording::add_stalls(std::span<const HostStall> stalls) noexcept {
 
 void WholeRecording::clear() noexcept {
   is_whole_ = false;
-  instances_ = {};
-  stalls_ = {};
+  // An assignment of {} would keep their memory.
+  std::vector<LoggedInstance>().swap(instances_);
+  std::vector<HostStall>().swap(stalls_);
 }
 
 std::vector<LoggedInstance> WholeRecording::take_instances() {

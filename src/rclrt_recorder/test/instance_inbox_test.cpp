@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "mapped_memory.hpp"
+
 namespace rclrt::recorder {
 namespace {
 
@@ -81,6 +83,19 @@ TEST(InstanceInbox, DropsEverythingOnceItIsClosed) {
   EXPECT_TRUE(inbox.take(batch));
   EXPECT_TRUE(batch.empty());
   EXPECT_EQ(inbox.dropped(), 7U);
+}
+
+TEST(InstanceInbox, ReturnsItsMemoryWhenItIsClosed) {
+  if (test::has_own_allocator()) {
+    GTEST_SKIP() << "a sanitizer allocates";
+  }
+  InstanceInbox inbox;
+  const std::vector<LoggedInstance> many = test::many_instances();
+  const std::size_t before = test::mapped_bytes();
+  inbox.add(many);
+  EXPECT_GT(test::mapped_bytes(), before);
+  inbox.close();
+  EXPECT_EQ(test::mapped_bytes(), before);
 }
 
 TEST(InstanceInbox, LosesNoneBetweenThreads) {

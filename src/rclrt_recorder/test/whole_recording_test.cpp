@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "mapped_memory.hpp"
+
 namespace rclrt::recorder {
 namespace {
 
@@ -52,6 +54,20 @@ TEST(WholeRecording, LetsGoOfEverythingWhenThereAreTooManyStalls) {
   EXPECT_THAT(whole.take_instances(), IsEmpty());
   whole.add(std::vector<LoggedInstance>(1));
   EXPECT_THAT(whole.take_instances(), IsEmpty()) << "it kept what came later";
+}
+
+TEST(WholeRecording, ReturnsItsMemoryWhenItLetsGo) {
+  if (test::has_own_allocator()) {
+    GTEST_SKIP() << "a sanitizer allocates";
+  }
+  const std::vector<LoggedInstance> many = test::many_instances();
+  WholeRecording whole(many.size());
+  const std::size_t before = test::mapped_bytes();
+  whole.add(many);
+  EXPECT_GT(test::mapped_bytes(), before);
+  whole.add({many.data(), 1});
+  EXPECT_FALSE(whole.is_whole());
+  EXPECT_EQ(test::mapped_bytes(), before);
 }
 
 TEST(WholeRecording, TheStallsOfSeveralPortionsAscend) {

@@ -63,7 +63,12 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         self.driver.get(page if isinstance(page, str) else page.as_uri())
-        self.wait("return performance.getEntriesByName('first-paint').length > 0")
+        self._wait_for_picture()
+
+    def reload(self) -> None:
+        """Loads the page again, and waits for its first picture."""
+        self.driver.refresh()
+        self._wait_for_picture()
 
     def leave(self) -> None:
         """Leaves the page for an empty one, which sends no requests and has no picture."""
@@ -75,6 +80,9 @@ class Browser:
     def wait(self, condition: str) -> None:
         patient = WebDriverWait(self.driver, GENEROUS_S)
         patient.until(lambda driver: driver.execute_script(condition))
+
+    def _wait_for_picture(self) -> None:
+        self.wait("return performance.getEntriesByName('first-paint').length > 0")
 
     def _log(self, kind: str) -> list[dict[str, str]]:
         entries: list[dict[str, str]] = self.driver.get_log(kind)  # type: ignore[no-untyped-call]
