@@ -67,7 +67,8 @@ void Recording::Impl::fail(const char* reason) noexcept {
   failure_ = std::current_exception();
   inbox_.close();
   inbox_.drop(uncounted_);
-  std::vector<recorder::LoggedInstance>().swap(batch_);  // an assignment of {} would keep its memory
+  // An assignment of {} would keep its memory.
+  std::vector<recorder::LoggedInstance>().swap(batch_);
   whole_.clear();
   stream_.reset();
   warn("the robot goes on without its recording", reason);
