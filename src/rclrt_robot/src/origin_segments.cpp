@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -83,7 +84,7 @@ struct Segment {
 
 void* attach_memory(int number) noexcept {
   void* const address = shmat(number, nullptr, 0);
-  return address == reinterpret_cast<void*>(-1) ? nullptr : address;
+  return reinterpret_cast<std::intptr_t>(address) == -1 ? nullptr : address;
 }
 
 /// Touches all pages: a real-time thread that reads or writes them then causes no page fault.

@@ -2,6 +2,7 @@
 // The part of a recording that runs beside the robot: it counts, keeps and writes.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -74,11 +75,12 @@ void Recording::Impl::fail(const char* reason) noexcept {
   warn("the robot goes on without its recording", reason);
 }
 
-/// Logs a warning; nothing if there is no memory for it.
+/// Logs a warning; without memory for that, writes it without the reason to the standard error.
 void Recording::Impl::warn(const char* what, const char* reason) noexcept {
   try {
     RCLCPP_WARN(logger(), "%s: %s", what, reason);
   } catch (const std::exception&) {  // write() still has the reason
+    std::fprintf(stderr, "rclrt: %s\n", what);
   }
 }
 
