@@ -202,7 +202,7 @@ class GlobalWindow {
   }
   bool runs_while_pending(std::size_t index) const;
   Ticks begun_work(const Unit& unit, Ticks x) const;
-  Ticks count_kept(const Releases& releases, Ticks x, Ticks later);
+  void keep_count(const Releases& releases, Ticks x, Ticks later);
   void keep_instances(std::size_t index, Ticks x, Ticks later, Ticks response);
   template <typename Compute>
   Ticks known(Ticks x, Compute compute);

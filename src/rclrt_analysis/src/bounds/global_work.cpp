@@ -175,8 +175,8 @@ Ticks GlobalWindow::background(Ticks x) const {
   return product(own_executor_.all_cpus, product(milliseconds(x), all_.workload.background));
 }
 
-/// Returns the most releases within x and the time `later`. Narrows `same_` to the x with as many.
-Ticks GlobalWindow::count_kept(const Releases& releases, Ticks x, Ticks later) {
+/// Narrows `same_` to the x for which the most releases within x and the time `later` are as many.
+void GlobalWindow::keep_count(const Releases& releases, Ticks x, Ticks later) {
   const Ticks count = releases.before(sum(x, later));
   if (count == 0 || sum(x, later) >= kHorizon) {
     same_.narrow(x, x);
@@ -184,14 +184,13 @@ Ticks GlobalWindow::count_kept(const Releases& releases, Ticks x, Ticks later) {
     same_.narrow(shortest_time(releases, count) + 1 - later,
                  shortest_time(releases, count + 1) - later);
   }
-  return count;
 }
 
 /// Narrows `same_` to the x for which GlobalSystem::instances() is the same within x and `later`.
 void GlobalWindow::keep_instances(std::size_t index, Ticks x, Ticks later, Ticks response) {
   const GlobalSource& source = all_.sources[index];
   for (const GlobalArrivals& each : source.arrivals) {
-    count_kept(each.releases, x, sum(later, sum(response, source.earlier)));
+    keep_count(each.releases, x, sum(later, sum(response, source.earlier)));
   }
   const auto ready = all_.ready_after_stamp(source);
   if (source.inputs.empty() || response >= kHorizon || !ready) {
@@ -226,12 +225,10 @@ Ticks GlobalWindow::known(Ticks x, Compute compute) {
 /// Returns GlobalSource::runs_by_queues().
 Ticks GlobalWindow::queued_runs(const GlobalSource& source, const GlobalNode& node, Ticks x) {
   return known(x, [&] {
-    Ticks result = node.queued;
     for (const GlobalArrivals& each : source.arrivals) {
-      const Ticks releases = count_kept(each.releases, x, node.on_way);
-      result = sum(result, product(product(releases, each.count), node.count));
+      keep_count(each.releases, x, node.on_way);
     }
-    return result;
+    return source.runs_by_queues(node, x);
   });
 }
 
