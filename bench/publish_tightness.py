@@ -68,8 +68,8 @@ def _check(name: str, answer: JsonValue) -> None:
     )
     if has_one == PAGES[name].by_cpus:
         raise BadInput(
-            f"{name}: the output of verify is {'without' if has_one else 'with'} --cpus; expected "
-            "the other one"
+            f"{name}: the output of verify is {'without' if has_one else 'with'} --cpus; name "
+            f"{'one-cpu.md' if has_one else 'several-cpus.md'} as PAGE instead"
         )
 
 
@@ -86,7 +86,7 @@ def lines(page: Page, answer: JsonValue) -> Iterator[str]:
     cpus = ("CPUs",) if page.by_cpus else ()
     figures = ("chains", "no bound", "median", "95th percentile", "largest")
     heads: tuple[str, ...] = ("executor", *cpus, *figures)
-    yield from markdown(heads, [[*row.names, *row.figures()] for row in _rows(page, answer)])
+    yield from markdown(heads, [[*row.names(), *row.figures()] for row in _rows(page, answer)])
     yield from ("", *_aims(page, answer), "")
     yield (
         "The causes of the largest ratios: the longest term of the bound, its own work aside, or "
@@ -112,8 +112,12 @@ def _cpus(count: int) -> str:
 class Row:
     """The statistics of an executor, perhaps of one number of CPUs."""
 
-    names: Sequence[str]
+    executor: str
+    cpus: str | None
     statistics: JsonValue
+
+    def names(self) -> list[str]:
+        return [f"`{self.executor}`", *([] if self.cpus is None else [self.cpus])]
 
     def ratio(self, key: str) -> float | None:
         return self.statistics.get("tightness").get("response").get(key).number_or_none()
@@ -128,12 +132,12 @@ class Row:
 
 def _rows(page: Page, answer: JsonValue) -> Iterator[Row]:
     for executor in answer.get("executors").items():
-        name = f"`{executor.get('executor').text()}`"
+        name = executor.get("executor").text()
         if not page.by_cpus:
-            yield Row((name,), executor.get("below_load"))
+            yield Row(name, None, executor.get("below_load"))
             continue
         for each in executor.get("by_cpus").items():
-            yield Row((name, _cpus(each.get("cpus").count())), each.get("statistics"))
+            yield Row(name, _cpus(each.get("cpus").count()), each.get("statistics"))
 
 
 def _aims(page: Page, answer: JsonValue) -> Iterator[str]:
@@ -142,12 +146,10 @@ def _aims(page: Page, answer: JsonValue) -> Iterator[str]:
     aimed = ", ".join(f"`{each}`" for each in page.executors) or "every executor"
     yield f"The aim for {aimed} is {wanted}{', on each number of CPUs' if page.by_cpus else ''}."
     rows = [
-        row
-        for row in _rows(page, answer)
-        if not page.executors or row.names[0].strip("`") in page.executors
+        row for row in _rows(page, answer) if not page.executors or row.executor in page.executors
     ]
     for key, most in page.aims.items():
-        found = [(row.names[-1], value) for row in rows if (value := row.ratio(key)) is not None]
+        found = [(row.names()[-1], value) for row in rows if (value := row.ratio(key)) is not None]
         missed = [f"{name} ({value:.2f})" for name, value in found if value > most]
         if missed:
             yield f"The {NAMES[key]} is missed on these: {', '.join(missed)}."

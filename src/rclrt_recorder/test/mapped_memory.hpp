@@ -2,7 +2,6 @@
 // The memory of large allocations, which return to the system as soon as they are freed.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <cstddef>
@@ -20,7 +19,7 @@ inline std::vector<LoggedInstance> many_instances() {
 /// Returns the bytes that the C library has mapped for large allocations.
 inline std::size_t mapped_bytes() { return mallinfo2().hblkhd; }
 
-/// Skips a test of mapped_bytes() where a sanitizer allocates in place of the C library.
+/// Returns whether a sanitizer allocates in place of the C library, so that mapped_bytes() is 0.
 inline bool has_own_allocator() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return true;
